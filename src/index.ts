@@ -50,6 +50,7 @@ export type {
   TextContent,
   Tool,
   ToolAnnotations,
+  ToolSchema,
 } from "./protocol/model.ts";
 export type { TemplateParams } from "./protocol/template-params.ts";
 export { UriTemplate } from "./protocol/uri-template.ts";

@@ -51,10 +51,13 @@ export function inheritedOf(given: object, known: Table): string | undefined {
   return Object.keys(known).find((name) => name in given && !Object.hasOwn(given, name));
 }
 
+/** Options that all have a value. */
+export type Filled<T> = { [Name in keyof T]-?: Exclude<T[Name], undefined> };
+
 /** The options without undefined ones, which keep their defaults. */
-export function givenOf<T extends object>(options: T | undefined): Partial<T> {
+export function givenOf<T extends object>(options: T | undefined): Partial<Filled<T>> {
   const given = Object.entries(options ?? {}).filter(([, value]) => value !== undefined);
-  return Object.fromEntries(given) as Partial<T>;
+  return Object.fromEntries(given) as Partial<Filled<T>>;
 }
 
 /** Suggests the known name that is spelled most like `name`, else one that begins or ends like it, or lists all if none is close. */

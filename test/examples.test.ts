@@ -199,6 +199,21 @@ describe("examples/client", () => {
     expect(stderr).toBe('The model calls greet {"name":"Ada"}\n');
   });
 
+  test("terminal-form.ts asks for each field of a form, and stops where the input ends", async () => {
+    const { stdout } = await run("examples/client/terminal-form.ts", "Ada\n3\n\nbreakfast, parking\nyes\n");
+    const asked = [
+      "Your name *",
+      "nights (1 to 14) [2]",
+      "room (single, double) [single]",
+      "extras (some of breakfast, parking) []",
+      "Late arrival (yes, no) [false]",
+    ];
+    const answered = { name: "Ada", nights: 3, room: "single", extras: ["breakfast", "parking"], late: true };
+    expect(stdout).toBe(`Book a room\n${asked.join(": ")}: ${JSON.stringify(answered)}\n`);
+    const stopped = await run("examples/client/terminal-form.ts", "Ada\n");
+    expect(stopped.stdout).toContain("The user dismissed the question");
+  });
+
   test("several.ts calls the tools of all servers but the dead one", async () => {
     const { stdout } = await run("examples/client/several.ts", "");
     expect(stdout).toContain("hello: connected, 2026-07-28\n");

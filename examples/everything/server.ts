@@ -20,7 +20,7 @@ export interface EverythingOptions {
   /** Whether callers send tokens, so that some tools can require scopes. */
   readonly isProtected?: boolean;
   /** Connects this node with others. */
-  readonly backplane?: Backplane;
+  readonly backplane?: Backplane | undefined;
   /** What `ask_twice` counts, by key; nodes of one process can share it. */
   readonly runs?: Map<string, number>;
 }

@@ -29,34 +29,36 @@ export interface BearerAuthOptions {
   /** The issuers whose tokens are accepted, exactly as in their metadata. */
   readonly authorizationServers: readonly string[];
   /** The keys of the one authorization server, or their URL. @default {the URL in its metadata} */
-  readonly jwks?: string | JSONWebKeySet;
+  readonly jwks?: string | JSONWebKeySet | undefined;
   /** Verifies tokens by introspection at the one authorization server, for tokens that are not JWTs. */
-  readonly introspection?: IntrospectionOptions;
+  readonly introspection?: IntrospectionOptions | undefined;
   /**
    * Verifies tokens with your own code: return the claims `{ sub, aud, scope, exp }`, or undefined. Issuer, audience and times are checked
    * afterwards, so `aud` is required; `iss` is not if there is one authorization server.
    */
-  readonly verify?: (token: string) => TokenClaims | undefined | Promise<TokenClaims | undefined>;
+  readonly verify?:
+    | ((token: string) => TokenClaims | undefined | Promise<TokenClaims | undefined>)
+    | undefined;
   /** The audiences to accept. @default {the resource} */
-  readonly audience?: string | readonly string[];
+  readonly audience?: string | readonly string[] | undefined;
   /** The scopes that every request needs. @default {[]} */
-  readonly requiredScopes?: readonly string[];
+  readonly requiredScopes?: readonly string[] | undefined;
   /** The scopes that clients should request first, for the metadata. @default {requiredScopes} */
-  readonly scopesSupported?: readonly string[];
+  readonly scopesSupported?: readonly string[] | undefined;
   /** Scopes that include others: `{ "notes:admin": ["notes:read", "notes:write"] }`. */
-  readonly scopeHierarchy?: Readonly<Record<string, readonly string[]>>;
+  readonly scopeHierarchy?: Readonly<Record<string, readonly string[]>> | undefined;
   /** The accepted signature algorithms, all asymmetric. @default {RS, PS and ES of each size, EdDSA} */
-  readonly algorithms?: readonly string[];
+  readonly algorithms?: readonly string[] | undefined;
   /** Accepts only tokens of the type `at+jwt` (RFC 9068). @default {false} */
-  readonly requireTokenType?: boolean;
+  readonly requireTokenType?: boolean | undefined;
   /** Seconds by which clocks may differ. @default {5} */
-  readonly clockToleranceSeconds?: number;
+  readonly clockToleranceSeconds?: number | undefined;
   /** The display name of the resource. */
-  readonly resourceName?: string;
+  readonly resourceName?: string | undefined;
   /** The URL of its documentation. */
-  readonly resourceDocumentation?: string;
+  readonly resourceDocumentation?: string | undefined;
   /** Serves the metadata of the first authorization server at this origin, where clients of 2025-03-26 look for it. @default {false} */
-  readonly passServerMetadata?: boolean;
+  readonly passServerMetadata?: boolean | undefined;
 }
 
 export const asymmetricAlgorithms: readonly string[] = [

@@ -1,20 +1,7 @@
 // A client of one server: what its user calls. Each method is a few lines over the calls and the features of the client.
 import { AsyncClosing } from "../async/disposal.ts";
 import { type Later, later } from "../async/later.ts";
-import type {
-  CallToolResult,
-  CompleteResult,
-  CompletionReference,
-  GetPromptResult,
-  Implementation,
-  LogLevel,
-  Prompt,
-  ReadResourceResult,
-  Resource,
-  ResourceTemplate,
-  ServerCapabilities,
-  Tool,
-} from "../protocol/model.ts";
+import type { CompletionReference, Implementation, LogLevel, ServerCapabilities } from "../protocol/model.ts";
 import type { RevisionDate } from "../protocol/revision.ts";
 import type { JsonObject } from "../wire/message.ts";
 import type { Calls } from "./calls/calls.ts";
@@ -30,6 +17,16 @@ import type { Connection } from "./connection/connection.ts";
 import type { ListenFilter } from "./listening/filter.ts";
 import type { Listening, ListenOptions, OnChange } from "./listening/listening.ts";
 import type { Listenings } from "./listening/listenings.ts";
+import type {
+  CallToolResult,
+  CompleteResult,
+  GetPromptResult,
+  Prompt,
+  ReadResourceResult,
+  Resource,
+  ResourceTemplate,
+  Tool,
+} from "./settings/received.ts";
 import { errorCodes } from "../errors.ts";
 import { type Known, milliseconds, text, textRecord } from "../kinds.ts";
 import { checkArguments, checkName, checkReference, checkUri } from "./settings/arguments.ts";
@@ -45,13 +42,13 @@ import type { StartTaskOptions, Tasks } from "./tasks/tasks.ts";
 /** The options of `complete`. */
 export interface CompleteOptions extends CallOptions {
   /** The arguments of the prompt or template that have a value already. */
-  readonly context?: { readonly [name: string]: string };
+  readonly context?: { readonly [name: string]: string } | undefined;
 }
 
 /** The options of `page`. */
 export interface PageOptions extends CallOptions {
   /** The `nextCursor` of the page before. */
-  readonly cursor?: string;
+  readonly cursor?: string | undefined;
 }
 
 const knownPageOptions: Known<PageOptions> = { ...knownCallOptions, cursor: text };

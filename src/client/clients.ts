@@ -2,7 +2,7 @@
 import { AsyncClosing } from "../async/disposal.ts";
 import { later } from "../async/later.ts";
 import { ConfigurationError } from "../errors.ts";
-import type { CallToolResult, Tool } from "../protocol/model.ts";
+import type { CallToolResult, Tool } from "./settings/received.ts";
 import type { JsonObject } from "../wire/message.ts";
 import type { McpClient } from "./client.ts";
 import { namedCallOptions, type OnServerChange, type ServerCallOptions } from "./named-options.ts";

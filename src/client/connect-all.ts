@@ -30,7 +30,7 @@ export interface ConnectAllOptions extends SharedOptions {
    * Options of single servers, by name: they win over those for all, and over the entry of the server. Headers of all three are sent,
    * and `auth` for all is not used for a server whose entry has an `Authorization` header.
    */
-  readonly servers?: { readonly [name: string]: ConnectOptions };
+  readonly servers?: { readonly [name: string]: ConnectOptions } | undefined;
 }
 
 /** Most programs pass no entries. */

@@ -11,27 +11,8 @@ export {
   InputDeclined,
   ProtocolError,
 } from "../errors.ts";
-export type {
-  InputRequest,
-  ModelPreferences,
-  Root,
-  SamplingContent,
-  SamplingMessage,
-} from "../protocol/asking.ts";
-export type {
-  CallToolResult,
-  CompleteResult,
-  ContentBlock,
-  GetPromptResult,
-  Implementation,
-  LogLevel,
-  Prompt,
-  ReadResourceResult,
-  Resource,
-  ResourceTemplate,
-  ServerCapabilities,
-  Tool,
-} from "../protocol/model.ts";
+export type { InputRequest, ModelPreferences, Root, SamplingContent } from "../protocol/asking.ts";
+export type { Implementation, LogLevel, ServerCapabilities, ToolSchema } from "../protocol/model.ts";
 export { type InputRequiredResult, isInputRequired } from "./calls/results.ts";
 export type { JsonObject } from "../wire/message.ts";
 export type { Wire, WireSource } from "../wire/wire.ts";
@@ -47,6 +28,18 @@ export { connect, type Target } from "./connect.ts";
 export type { Change, ChangeKind, ListenFilter } from "./listening/filter.ts";
 export type { Listening, ListenOptions, OnChange } from "./listening/listening.ts";
 export type { FromServer, OnServerChange, ServerCallOptions } from "./named-options.ts";
+export type {
+  CallToolResult,
+  CompleteResult,
+  ContentBlock,
+  GetPromptResult,
+  Prompt,
+  ReadResourceResult,
+  Resource,
+  ResourceTemplate,
+  SamplingMessage,
+  Tool,
+} from "./settings/received.ts";
 export type { RecordedLine } from "./recording.ts";
 export type { ServerEntry } from "./server-entries.ts";
 export type {
@@ -85,6 +78,15 @@ export type {
   StreamEvent,
   UnhandledEvent,
 } from "./settings/events.ts";
+export type {
+  BooleanField,
+  FormChoice,
+  FormField,
+  FormSchema,
+  ListField,
+  NumberField,
+  TextField,
+} from "./settings/form-schema.ts";
 export type {
   ElicitAnswer,
   ElicitOption,

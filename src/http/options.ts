@@ -20,7 +20,7 @@ import {
   wholeNumber,
   withMethods,
 } from "../kinds.ts";
-import { givenOf } from "../options.ts";
+import { type Filled, givenOf } from "../options.ts";
 import { defaultSessionLimits, type SessionLimits } from "../session/sessions.ts";
 import {
   knownRateLimits,
@@ -63,52 +63,52 @@ export interface EndpointDashboard {
 /** Options of the HTTP transport; all are optional. */
 export interface HttpOptions {
   /** @default {"/mcp"} */
-  readonly path?: string;
+  readonly path?: string | undefined;
   /** The host names, with or without a port, that clients may use besides the loopback ones; `*` for any. */
-  readonly allowedHosts?: readonly string[];
+  readonly allowedHosts?: readonly string[] | undefined;
   /** The origins whose pages may send requests, besides those of `allowedHosts`; `*` for any. */
-  readonly allowedOrigins?: readonly string[];
+  readonly allowedOrigins?: readonly string[] | undefined;
   /** Lets pages of other origins read responses. @default {no page of another origin} */
-  readonly cors?: CorsOptions;
+  readonly cors?: CorsOptions | undefined;
   /** Also serves the HTTP+SSE transport of 2024-11-05. @default {false} */
-  readonly legacySse?: boolean | LegacySseOptions;
+  readonly legacySse?: boolean | LegacySseOptions | undefined;
   /** Milliseconds between comments that keep an idle stream open. @default {15000} */
-  readonly keepAliveMs?: number;
+  readonly keepAliveMs?: number | undefined;
   /** Milliseconds after which an unanswered call gets an event stream, which keeps its connection open. @default {10000} */
-  readonly streamAfterMs?: number;
+  readonly streamAfterMs?: number | undefined;
   /** Milliseconds that a client should wait before it reconnects to a closed stream. @default {1000} */
-  readonly retryMs?: number;
+  readonly retryMs?: number | undefined;
   /** Milliseconds after which the server closes a GET or listen stream; the client then reconnects. @default {never} */
-  readonly maxStreamMs?: number;
+  readonly maxStreamMs?: number | undefined;
   /**
    * Milliseconds that a client has to reconnect to a lost stream. After that, questions on the stream fail, and a client that
    * has another stream open gets a notification there for everything it may have missed. @default {30000}
    */
-  readonly resumeWindowMs?: number;
+  readonly resumeWindowMs?: number | undefined;
   /** Milliseconds that running calls have to finish when the server closes. @default {5000} */
-  readonly graceMs?: number;
+  readonly graceMs?: number | undefined;
   /** Milliseconds after which the server disconnects a client that does not read what it is sent. @default {30000} */
-  readonly stallMs?: number;
-  readonly limits?: Partial<HttpLimits>;
+  readonly stallMs?: number | undefined;
+  readonly limits?: Partial<HttpLimits> | undefined;
   /** Rate limits for each caller; `false` for none. @default {principals, and with `trustProxy` addresses, within `defaultCallerLimits`} */
-  readonly rateLimit?: RateLimitOptions | false;
+  readonly rateLimit?: RateLimitOptions | false | undefined;
   /**
    * Authenticates requests: `bearerAuth` of `halyard/auth`, or a function that returns a principal, a refusal, or undefined for
    * an anonymous caller. Required if a definition of the server has `scopes`.
    */
-  readonly auth?: Auth | Authenticate;
+  readonly auth?: Auth | Authenticate | undefined;
   /**
    * The number of proxies in front of the server. The client address is that many entries from the end of `X-Forwarded-For`, or of
    * `Forwarded`. `true` means 1. @default {0: these headers are ignored}
    */
-  readonly trustProxy?: boolean | number;
+  readonly trustProxy?: boolean | number | undefined;
   /**
    * Answers GET and HEAD at this path from memory, for load balancers and orchestrators: 200 `ok`, 200 `degraded` while the backplane
    * cannot be reached, 503 `closing`. Probes need no token and may use any `Host`. `true` means `/health`. @default {false}
    */
-  readonly health?: boolean | string;
+  readonly health?: boolean | string | undefined;
   /** Shows what goes on: `dashboard()` of `halyard/dashboard`. @default {none} */
-  readonly dashboard?: EndpointDashboard;
+  readonly dashboard?: EndpointDashboard | undefined;
 }
 
 /**
@@ -141,7 +141,7 @@ type Times =
   | "graceMs"
   | "stallMs";
 
-const defaults: Required<Pick<HttpOptions, "path" | Times>> = {
+const defaults: Filled<Pick<HttpOptions, "path" | Times>> = {
   path: "/mcp",
   keepAliveMs: 15_000,
   streamAfterMs: 10_000,
@@ -210,7 +210,7 @@ function isIssuer(value: unknown): boolean {
 }
 
 /** The options, completed with their defaults. */
-export interface HttpSettings extends Required<Pick<HttpOptions, "path" | Times>> {
+export interface HttpSettings extends Filled<Pick<HttpOptions, "path" | Times>> {
   readonly allowedOrigins: readonly string[];
   readonly cors: CorsOptions | undefined;
   readonly legacySse: Required<LegacySseOptions> | undefined;

@@ -43,11 +43,11 @@ export {
 /** Options of {@link serveHttp}; all are optional. */
 export interface ServeHttpOptions extends HttpOptions {
   /** The port to listen on; 0 for any free port. @default {3000} */
-  readonly port?: number;
+  readonly port?: number | undefined;
   /** The address or addresses to listen on. @default {"127.0.0.1"} */
-  readonly host?: string | readonly string[];
+  readonly host?: string | readonly string[] | undefined;
   /** Whether to close the server and exit on SIGTERM and SIGINT, after running calls have finished. @default {true} */
-  readonly handleSignals?: boolean;
+  readonly handleSignals?: boolean | undefined;
 }
 
 const hostKind: Kind<string> = {

@@ -81,28 +81,28 @@ export interface AskOptions {
    * Names the question among those of the call, for a modern client's retry to find its answer.
    * @default {made of the question itself, and of how often it was asked before}
    */
-  readonly key?: string;
+  readonly key?: string | undefined;
   /** How long to wait for an answer; a sign of progress from the client starts it again. Modern clients come back when they like. */
-  readonly timeoutMs?: number;
+  readonly timeoutMs?: number | undefined;
 }
 
 /** How the user is sent to a page. */
 export interface UrlAskOptions extends AskOptions {
   /** Names it in `server.push.elicitationComplete(id)`. @default {a random one} */
-  readonly elicitationId?: string;
+  readonly elicitationId?: string | undefined;
 }
 
 /** How the client's model is asked. */
 export interface SampleOptions extends AskOptions {
   /** How many tokens the answer may have at most. @default {1024} */
-  readonly maxTokens?: number;
-  readonly systemPrompt?: string;
-  readonly temperature?: number;
-  readonly stopSequences?: readonly string[];
-  readonly modelPreferences?: ModelPreferences;
+  readonly maxTokens?: number | undefined;
+  readonly systemPrompt?: string | undefined;
+  readonly temperature?: number | undefined;
+  readonly stopSequences?: readonly string[] | undefined;
+  readonly modelPreferences?: ModelPreferences | undefined;
   /** Passed on to the provider of the model. */
-  readonly metadata?: JsonObject;
+  readonly metadata?: JsonObject | undefined;
   /** Tools that the model may use, for clients that declare `sampling.tools`. */
-  readonly tools?: readonly SamplingTool[];
-  readonly toolChoice?: { readonly mode: "auto" | "required" | "none" };
+  readonly tools?: readonly SamplingTool[] | undefined;
+  readonly toolChoice?: { readonly mode: "auto" | "required" | "none" } | undefined;
 }

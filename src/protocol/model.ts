@@ -10,7 +10,7 @@ import {
   options,
   text,
 } from "../kinds.ts";
-import { isObject, type JsonObject } from "../wire/message.ts";
+import { isObject, type JsonObject, type JsonValue } from "../wire/message.ts";
 
 /** An icon of a tool, prompt, resource or server. @see {@link https://modelcontextprotocol.io/specification/2026-07-28/basic} */
 export interface Icon {
@@ -135,13 +135,13 @@ export interface PromptMessage {
   readonly content: ContentBlock;
 }
 
-/** The JSON Schema of a tool's arguments, which are an object. */
+/** The JSON Schema of a tool's arguments, which are an object. Its lists are plain arrays: it is read, and never written by hand. */
 export interface ToolSchema {
   readonly type: "object";
   /** The schemas of the arguments, by name. */
-  readonly properties?: { readonly [name: string]: JsonObject } | undefined;
+  readonly properties?: { [name: string]: { [keyword: string]: JsonValue } } | undefined;
   /** The names of the arguments that cannot be left out. */
-  readonly required?: readonly string[] | undefined;
+  readonly required?: string[] | undefined;
   readonly [keyword: string]: unknown;
 }
 

@@ -7,7 +7,7 @@ import { defaultTaskOptions, type TaskOptions } from "./tasks/options.ts";
 /** The options of a server. All have defaults. */
 export interface ServerOptions extends CoreOptions {
   /** How the server runs and stores tasks. */
-  readonly tasks?: TaskOptions;
+  readonly tasks?: TaskOptions | undefined;
 }
 
 const knownOptions: Known<ServerOptions> = { ...knownCoreOptions, tasks: limitsOf(defaultTaskOptions) };

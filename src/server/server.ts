@@ -7,11 +7,12 @@ import {
   isLogLevel,
   type LogLevel,
   type ServerCapabilities,
+  type ToolSchema,
 } from "../protocol/model.ts";
 import { memoryWire } from "../pipe/memory-wire.ts";
 import { logMessage } from "../protocol/notifications.ts";
 import type { AnySchema, RawShape } from "../schema/compile.ts";
-import type { JsonObject, RpcMessage, RpcResponse } from "../wire/message.ts";
+import type { RpcMessage, RpcResponse } from "../wire/message.ts";
 import type { Wire } from "../wire/wire.ts";
 import type { RequestStateOptions } from "./request-state/options.ts";
 import type { RequestState } from "./request-state/request-state.ts";
@@ -330,7 +331,7 @@ export class McpServer<Extra extends object = object> implements Servable {
   }
 
   /** Returns the published input schema of a tool, or undefined if there is no such tool. */
-  toolInputSchema(name: string): JsonObject | undefined {
+  toolInputSchema(name: string): ToolSchema | undefined {
     return this.#core.catalogue.tools.find(name)?.inputSchema;
   }
 

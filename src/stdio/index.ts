@@ -19,18 +19,18 @@ import { LineWriter } from "./writer.ts";
 /** Options of {@link serveStdio}; all are optional. */
 export interface StdioOptions {
   /** @default {process.stdin} */
-  readonly input?: Readable;
+  readonly input?: Readable | undefined;
   /** @default {process.stdout} */
-  readonly output?: Writable;
+  readonly output?: Writable | undefined;
   /**
    * Whether the client is the user that this process works for, and may use definitions that have `scopes`. Pass true only if
    * nobody else can write to `input`. @default {true on process.stdin}
    */
-  readonly peerIsUser?: boolean;
+  readonly peerIsUser?: boolean | undefined;
   /** Milliseconds that running calls have to finish after the client has disconnected. @default {5000} */
-  readonly graceMs?: number;
+  readonly graceMs?: number | undefined;
   /** Whether SIGTERM and SIGINT close the server, and the process exits when it has closed. @default {true on process.stdin} */
-  readonly endsProcess?: boolean;
+  readonly endsProcess?: boolean | undefined;
 }
 
 const knownOptions: Known<StdioOptions> = {

@@ -7,6 +7,9 @@ export type RequestId = string | number;
 /** A JSON object as a peer sent it. */
 export type JsonObject = { readonly [key: string]: unknown };
 
+/** Any value that JSON can write. */
+export type JsonValue = string | number | boolean | null | JsonValue[] | { [key: string]: JsonValue };
+
 /** A request: it gets one response. */
 export interface RpcRequest {
   readonly jsonrpc: "2.0";

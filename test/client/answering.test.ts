@@ -381,6 +381,64 @@ describe.each(revisionsSince("2025-06-18"))("a form on %s", (revision) => {
     expect(onElicit).not.toHaveBeenCalled();
   });
 
+  const oneType = "requestedSchema.properties.a.type must be one of string, number, integer, boolean, array";
+  const texts = "must be a list of texts";
+  const titled = "must be a list of choices with const and title, which are texts";
+
+  test.each([
+    [{}, oneType + ", not undefined"],
+    [{ type: "object", properties: {} }, oneType + ', not "object"'],
+    [{ type: ["string", "null"] }, oneType + ', not ["string","null"]'],
+    [{ type: "toString" }, oneType + ', not "toString"'],
+    [{ type: "string", title: { a: 1 } }, "requestedSchema.properties.a.title must be a text"],
+    [{ type: "string", default: null }, "requestedSchema.properties.a.default must be a text, not null"],
+    [{ type: "string", enum: "red" }, `requestedSchema.properties.a.enum ${texts}, not "red"`],
+    [
+      { type: "string", oneOf: [{ const: 1 }] },
+      `requestedSchema.properties.a.oneOf ${titled}, not [an object]`,
+    ],
+    [{ type: "number", minimum: "1" }, 'requestedSchema.properties.a.minimum must be a number, not "1"'],
+    [
+      { type: "boolean", default: "yes" },
+      'requestedSchema.properties.a.default must be true or false, not "yes"',
+    ],
+    [{ type: "array" }, "requestedSchema.properties.a.items must be an object with texts to choose from"],
+    [{ type: "array", items: { type: "number" } }, "requestedSchema.properties.a.items must be an object"],
+  ])("with the field %o is refused, so that a handler can trust the types", async (field, problem) => {
+    const onElicit = vi.fn(() => accept);
+    const { put } = await openPut(revision, { onElicit });
+    const requestedSchema = { type: "object", properties: { a: field } };
+    const outcome = await put({ method: "elicitation/create", params: { message: "?", requestedSchema } });
+    expect(outcome).toMatchObject({ error: { message: expect.stringContaining(problem) as unknown } });
+    expect(onElicit).not.toHaveBeenCalled();
+  });
+
+  test.each([
+    { type: "array", properties: {} },
+    { type: "object", properties: {}, required: "a" },
+    { type: "object", properties: {}, required: [1] },
+  ])("that is %o is refused", async (requestedSchema) => {
+    const onElicit = vi.fn(() => accept);
+    const { put } = await openPut(revision, { onElicit });
+    const outcome = await put({ method: "elicitation/create", params: { message: "?", requestedSchema } });
+    expect(outcome).toHaveProperty("error");
+    expect(onElicit).not.toHaveBeenCalled();
+  });
+
+  test("has the type of choices whose server left it out", async () => {
+    const seen: FormQuestion["requestedSchema"][] = [];
+    const keep = ({ requestedSchema }: FormQuestion) => (seen.push(requestedSchema), accept);
+    const { put } = await openPut(revision, { onElicit: { form: keep } });
+    const properties = { a: { enum: ["x"] }, b: { anyOf: [{ const: "y" }] } };
+    await put({ method: "elicitation/create", params: { message: "?", requestedSchema: { properties } } });
+    expect(seen).toEqual([
+      {
+        type: "object",
+        properties: { a: { type: "string", enum: ["x"] }, b: { type: "string", oneOf: [{ const: "y" }] } },
+      },
+    ]);
+  });
+
   test("an answer without an action is a mistake of the handler [ELIC-ACTIONS]", async () => {
     for (const given of [undefined, {}, { action: "maybe" }, { action: "accept", content: "x" }]) {
       const outcome = await putTo(revision, { onElicit: () => given as never }, form);

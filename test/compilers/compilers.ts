@@ -34,6 +34,7 @@ export async function unpackPackage(): Promise<UserFolder> {
     await symlink(join(root, "node_modules", name), join(folder, "node_modules", name));
   }
   await cp(join(here, "fixtures"), folder, { recursive: true });
+  await cp(join(root, "examples/client/terminal-form.ts"), join(folder, "terminal-form.ts"));
   await writeFile(join(folder, "package.json"), JSON.stringify({ type: "module" }));
   return { folder, remove: () => rm(folder, { recursive: true }) };
 }

@@ -18,7 +18,7 @@ const modules = {
 /** The programs, and the types that they are compiled with. */
 const worlds = {
   "every entry on Node": {
-    files: ["every-entry.ts", "server.ts", "page.ts", "using.ts"],
+    files: ["every-entry.ts", "server.ts", "page.ts", "terminal-form.ts", "using.ts"],
     options: { lib: ["es2022"], types: ["node"] },
   },
   "the entries for the web, with the types of a page alone": {

@@ -196,7 +196,7 @@ export interface Started {
 
 /** A client of a server that the test programs first. */
 export async function start(
-  options: ConnectOptions & { readonly revision?: string } = {},
+  options: ConnectOptions & { readonly revision?: string | undefined } = {},
   program: (server: HttpScript) => void = () => {},
 ): Promise<Started> {
   const { revision = newestModern } = options;

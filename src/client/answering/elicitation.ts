@@ -9,8 +9,9 @@ import type {
   OnElicit,
   UrlQuestion,
 } from "../settings/handlers.ts";
-import { contentProblem, formProblem, withDefaults } from "./form.ts";
+import { contentProblem, withDefaults } from "./form.ts";
 import { mistake, type Reading, refused } from "./question.ts";
+import { readFormSchema } from "./requested-form.ts";
 
 /** The handler of each mode. */
 export interface ElicitHandlers {
@@ -40,20 +41,19 @@ export function readElicitation(params: JsonObject, handlers: ElicitHandlers, re
 }
 
 function readForm(params: JsonObject, message: string, handler: OnElicit<FormQuestion>): Reading {
-  const { requestedSchema } = params;
-  const problem = formProblem(requestedSchema);
-  if (problem !== undefined) return refused(problem);
-  const schema = requestedSchema as JsonObject;
+  const read = readFormSchema(params["requestedSchema"]);
+  if (!read.ok) return refused(read.problem);
+  const requestedSchema = read.form;
   return {
     ok: true,
     ask: async (context) => {
-      const answer = await handler({ mode: "form", message, requestedSchema: schema, params }, context);
+      const answer = await handler({ mode: "form", message, requestedSchema, params }, context);
       const action = actionOf(answer);
       if (action !== "accept") return { action };
       const { content: filled = {} } = answer as { readonly content?: unknown };
       if (!isObject(filled)) throw mistake("onElicit", "content must be an object");
-      const content = withDefaults(filled, schema);
-      const wrong = contentProblem(content, schema);
+      const content = withDefaults(filled, requestedSchema);
+      const wrong = contentProblem(content, requestedSchema);
       if (wrong !== undefined) throw mistake("onElicit", `content does not match the form: ${wrong}`);
       return { action, content };
     },

@@ -1,5 +1,6 @@
 // Forms: fills in the defaults of a requested schema, and checks content against it. Forms are flat, so no validator is needed.
 import { isObject, type JsonObject } from "../../wire/message.ts";
+import type { FormField, FormSchema } from "../settings/form-schema.ts";
 
 type Check = (value: unknown, field: JsonObject) => string | undefined;
 
@@ -12,7 +13,7 @@ const formats: Readonly<Record<string, (text: string) => boolean>> = {
 };
 
 /** What is wrong with a value, by the type of its field. */
-const checks: Readonly<Record<string, Check>> = {
+const checks: Readonly<Record<FormField["type"], Check>> = {
   string: checkText,
   number: checkNumber,
   integer: (value, field) => (Number.isInteger(value) ? checkNumber(value, field) : "must be an integer"),
@@ -20,21 +21,8 @@ const checks: Readonly<Record<string, Check>> = {
   array: checkList,
 };
 
-/** How many fields a form may have: nobody fills in more. */
-const maxFields = 1000;
-
-/** Why a schema cannot be shown as a form; undefined if it can. */
-export function formProblem(schema: unknown): string | undefined {
-  const { properties } = isObject(schema) ? schema : {};
-  if (isObject(properties) && Object.keys(properties).length > maxFields)
-    return `requestedSchema has more than ${maxFields} properties`;
-  const isForm =
-    isObject(schema) && isObject(schema["properties"]) && Object.values(schema["properties"]).every(isObject);
-  return isForm ? undefined : "requestedSchema must be an object schema with properties";
-}
-
 /** The content with the defaults of the schema for fields that it lacks. */
-export function withDefaults(content: JsonObject, schema: JsonObject): JsonObject {
+export function withDefaults(content: JsonObject, schema: FormSchema): JsonObject {
   const missing = fieldsOf(schema).filter(
     ([name, field]) => given(content, name) === undefined && field["default"] !== undefined,
   );
@@ -44,10 +32,9 @@ export function withDefaults(content: JsonObject, schema: JsonObject): JsonObjec
 }
 
 /** What is wrong with the content of a form; undefined if it matches the schema. */
-export function contentProblem(content: JsonObject, schema: JsonObject): string | undefined {
-  const { required } = schema;
-  for (const name of Array.isArray(required) ? required : [])
-    if (given(content, String(name)) === undefined) return `${name} is required`;
+export function contentProblem(content: JsonObject, schema: FormSchema): string | undefined {
+  for (const name of schema.required ?? [])
+    if (given(content, name) === undefined) return `${name} is required`;
   const fields = new Map(fieldsOf(schema));
   for (const [name, value] of Object.entries(content)) {
     if (value === undefined) continue;
@@ -59,9 +46,7 @@ export function contentProblem(content: JsonObject, schema: JsonObject): string 
 
 function valueProblem(value: unknown, field: JsonObject | undefined): string | undefined {
   if (field === undefined) return undefined;
-  const type = field["type"] ?? (choicesOf(field) && "string");
-  const check = typeof type === "string" && Object.hasOwn(checks, type) ? checks[type] : undefined;
-  return check?.(value, field);
+  return checks[field["type"] as FormField["type"]](value, field);
 }
 
 function checkText(value: unknown, field: JsonObject): string | undefined {
@@ -110,8 +95,8 @@ function range(least: unknown, most: unknown): string {
   return typeof most === "number" ? `${least} to ${most}` : `at least ${least}`;
 }
 
-function fieldsOf(schema: JsonObject): [name: string, field: JsonObject][] {
-  return Object.entries(schema["properties"] as { readonly [name: string]: JsonObject });
+function fieldsOf(schema: FormSchema): [name: string, field: JsonObject][] {
+  return Object.entries(schema.properties);
 }
 
 /** An own member: a form may have a field that every object inherits. */

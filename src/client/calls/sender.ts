@@ -1,4 +1,5 @@
 // Sends a request, again if need be, until it has its outcome: attempts after a loss or refusal, and rounds of questions.
+import type { Filled } from "../../options.ts";
 import type { Implementation, LogLevel } from "../../protocol/model.ts";
 import type { Revision } from "../../protocol/revision.ts";
 import type { Ending } from "../../async/ending.ts";
@@ -24,7 +25,7 @@ import { RequestText } from "./request-text.ts";
 import { isUrlRequired, resultOf } from "./results.ts";
 
 /** What the requests of a client have in common. */
-export interface SenderSettings extends Required<CallSettings> {
+export interface SenderSettings extends Filled<CallSettings> {
   readonly info: Implementation;
   readonly limits: ClientLimits;
   readonly backoff: Backoff;

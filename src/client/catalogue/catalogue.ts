@@ -1,5 +1,5 @@
 // What a client knows of its server's tools, prompts and resources: lists, reads and tool calls, over one cache.
-import type { ReadResourceResult } from "../../protocol/model.ts";
+import type { ReadResourceResult } from "../settings/received.ts";
 import type { JsonObject } from "../../wire/message.ts";
 import { ResultCache } from "../cache/result-cache.ts";
 import type { Core } from "../calls/core.ts";

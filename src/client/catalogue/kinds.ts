@@ -1,5 +1,5 @@
 // The four lists of a server: how each is requested, and what makes an entry usable.
-import type { Prompt, Resource, ResourceTemplate, Tool } from "../../protocol/model.ts";
+import type { Prompt, Resource, ResourceTemplate, Tool } from "../settings/received.ts";
 import { findParamHeaders } from "../../protocol/param-headers.ts";
 import { isObject } from "../../wire/message.ts";
 import type { Peer } from "../connection/peer.ts";

@@ -1,6 +1,6 @@
 // The definitions of tools that the client has seen and that have not changed since, by name.
 import { listChanged } from "../../protocol/notifications.ts";
-import type { Tool } from "../../protocol/model.ts";
+import type { Tool } from "../settings/received.ts";
 import { type ParamHeader, findParamHeaders } from "../../protocol/param-headers.ts";
 import { sizeOf } from "../../wire/size.ts";
 import type { Core } from "../calls/core.ts";

@@ -19,7 +19,7 @@ interface SizedPage<Kind extends ListKind> extends Page<Kind> {
 }
 
 /** One page of a list, under the name of the list. What is in it is frozen. */
-export type ListPage<Kind extends ListKind> = { readonly [Name in Kind]: readonly Entries[Name][] } & {
+export type ListPage<Kind extends ListKind> = { readonly [Name in Kind]: Entries[Name][] } & {
   /** Leads to the next page; missing on the last one. `""` is a cursor too. */
   readonly nextCursor?: string;
 };

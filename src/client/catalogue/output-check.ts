@@ -1,6 +1,6 @@
 // Checks structured results against the output schema of their tool. The validator is loaded when the first one is checked.
 import { clip } from "../../errors.ts";
-import type { Tool } from "../../protocol/model.ts";
+import type { Tool } from "../settings/received.ts";
 import type { StateCache } from "../../schema/json-schema.ts";
 import { isObject } from "../../wire/message.ts";
 import type { Core } from "../calls/core.ts";

@@ -1,7 +1,7 @@
 // Calls tools as their definitions demand: with the headers that repeat arguments, and with a check of the structured result.
 import { clip, errorCodes } from "../../errors.ts";
 import { nearest } from "../../options.ts";
-import type { CallToolResult } from "../../protocol/model.ts";
+import type { CallToolResult } from "../settings/received.ts";
 import type { JsonObject } from "../../wire/message.ts";
 import type { Core, CoreRequestOptions } from "../calls/core.ts";
 import { OutputMismatch, RpcRejection } from "../settings/errors.ts";

@@ -15,7 +15,7 @@ export type OnChange = (change: Change) => void | Promise<void>;
 /** What `listen` takes besides the filter. */
 export interface ListenOptions {
   /** Ends the listening. */
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
 }
 
 /**

@@ -22,7 +22,7 @@ import {
   textRecord,
   texts,
 } from "../../kinds.ts";
-import { checkOptions, givenOf } from "../../options.ts";
+import { type Filled, checkOptions, givenOf } from "../../options.ts";
 import type { Root } from "../../protocol/asking.ts";
 import { extensionIdProblem } from "../../protocol/meta.ts";
 import { type Implementation, knownImplementation, type LogLevel, logLevels } from "../../protocol/model.ts";
@@ -32,7 +32,7 @@ import { type Backoff, type ClientLimits, defaultBackoff, defaultClientLimits } 
 import type { CallOptions, CallSettings, ConnectOptions } from "./options.ts";
 
 /** The options of `connect` with their defaults, as far as they have some. */
-export interface ClientSettings extends Required<CallSettings> {
+export interface ClientSettings extends Filled<CallSettings> {
   readonly info: Implementation;
   readonly revision: string;
   readonly connectTimeoutMs: number;
@@ -46,7 +46,7 @@ export interface ClientSettings extends Required<CallSettings> {
 /** The version that a client gives by default: the one of package.json. */
 const version = "0.1.0";
 
-const callDefaults: Required<CallSettings> = {
+const callDefaults: Filled<CallSettings> = {
   timeoutMs: 60_000,
   maxTimeMs: 3_600_000,
   reissue: "safe",

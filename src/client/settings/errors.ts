@@ -1,7 +1,7 @@
 // The errors of a client. Each says what happened, whether the server may have acted, and what you can do.
 import { clip, HalyardError } from "../../errors.ts";
 import { printable, shownUrl } from "./shown.ts";
-import type { CallToolResult } from "../../protocol/model.ts";
+import type { CallToolResult } from "./received.ts";
 import type { RpcError } from "../../wire/message.ts";
 
 /**

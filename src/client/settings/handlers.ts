@@ -1,13 +1,9 @@
 // The handlers with which the user of a client answers the server's questions, and what they receive.
-import type {
-  ModelPreferences,
-  Root,
-  SamplingContent,
-  SamplingMessage,
-  SamplingTool,
-} from "../../protocol/asking.ts";
+import type { ModelPreferences, Root, SamplingContent, SamplingTool } from "../../protocol/asking.ts";
 import type { LogLevel } from "../../protocol/model.ts";
 import type { JsonObject } from "../../wire/message.ts";
+import type { SamplingMessage } from "./received.ts";
+import type { FormSchema } from "./form-schema.ts";
 
 /** What every question comes with. */
 export interface QuestionContext {
@@ -23,8 +19,9 @@ export interface QuestionContext {
 export interface FormQuestion {
   readonly mode: "form";
   readonly message: string;
-  /** A JSON Schema: an object whose properties are plain values. */
-  readonly requestedSchema: JsonObject;
+  /** The form, which the client has checked. */
+  readonly requestedSchema: FormSchema;
+  /** All that the server sent. */
   readonly params: JsonObject;
 }
 
@@ -59,7 +56,7 @@ export type ElicitOption =
 
 /** A request to your model. */
 export interface SampleQuestion {
-  readonly messages: readonly SamplingMessage[];
+  readonly messages: SamplingMessage[];
   readonly maxTokens: number;
   readonly systemPrompt?: string;
   readonly temperature?: number;

@@ -2,7 +2,7 @@
 import { ignoreRejection, untilAborted } from "../../async/promises.ts";
 import { longestTimerMs } from "../../async/timers.ts";
 import { type Known, milliseconds, signal as abortSignal, textRecord } from "../../kinds.ts";
-import type { CallToolResult } from "../../protocol/model.ts";
+import type { CallToolResult } from "../settings/received.ts";
 import type { JsonObject } from "../../wire/message.ts";
 import type { Answers } from "../answering/question.ts";
 import type { Core, CoreRequestOptions } from "../calls/core.ts";

@@ -21,7 +21,7 @@ import { createdTask } from "./task.ts";
 /** The options of `startTask`. */
 export interface StartTaskOptions extends CallOptions {
   /** How long the server should keep the task. Only servers of 2025-11-25 are told; others decide by themselves. */
-  readonly ttlMs?: number;
+  readonly ttlMs?: number | undefined;
 }
 
 /** The tasks of one client. */

@@ -17,7 +17,7 @@ import {
 } from "../../kinds.ts";
 import { inheritedOf, inheritedProblem, nearest } from "../../options.ts";
 import { metaKeyProblem } from "../../protocol/meta.ts";
-import { type Annotations, type Icon, icons } from "../../protocol/model.ts";
+import { type Annotations, type Icon, icons, type ToolSchema } from "../../protocol/model.ts";
 import { scopesProblem } from "../../protocol/scopes.ts";
 import type { AnySchema } from "../../schema/compile.ts";
 import { libraryOf } from "../../schema/libraries.ts";
@@ -28,13 +28,13 @@ import type { JsonObject } from "../../wire/message.ts";
 /** The fields that tools, resources, templates and prompts share. */
 export interface Described {
   /** A display name. */
-  readonly title?: string;
+  readonly title?: string | undefined;
   /** Tells the model what it is for and when to use it. */
-  readonly description?: string;
-  readonly icons?: readonly Icon[];
-  readonly _meta?: JsonObject;
+  readonly description?: string | undefined;
+  readonly icons?: readonly Icon[] | undefined;
+  readonly _meta?: JsonObject | undefined;
   /** The scopes that the caller must have, all of them. Over HTTP this requires the option `auth`. */
-  readonly scopes?: readonly string[];
+  readonly scopes?: readonly string[] | undefined;
 }
 
 /** A handler as an author registers it; the types of the definition say its parameters. */
@@ -148,7 +148,7 @@ export function assertObjectSchema(
   published: JsonObject,
   given: AnySchema | undefined,
   where: { subject: string; field: string },
-): void {
+): asserts published is ToolSchema {
   if (published["type"] === "object") return;
   const example = isStandardSchema(given) ? libraryOf(given).object : '{ type: "object", properties: { … } }';
   throw new ConfigurationError("INVALID_SCHEMA", where, `must be the schema of an object: ${example}`);

@@ -31,29 +31,31 @@ import type { DefinitionKind, Entry, Registry } from "./registry.ts";
 /** The definition of a resource. */
 export interface ResourceDefinition extends Described {
   /** @default {the URI} */
-  readonly name?: string;
-  readonly mimeType?: string;
+  readonly name?: string | undefined;
+  readonly mimeType?: string | undefined;
   /** In bytes. */
-  readonly size?: number;
-  readonly annotations?: Annotations;
+  readonly size?: number | undefined;
+  readonly annotations?: Annotations | undefined;
   /** How long clients may cache the contents. */
-  readonly cache?: CacheHint;
+  readonly cache?: CacheHint | undefined;
 }
 
 /** The definition of a resource template. */
 export interface TemplateDefinition extends Omit<ResourceDefinition, "size"> {
   /** Suggest values for the variables, by name. */
-  readonly complete?: Readonly<Record<string, Completer>>;
+  readonly complete?: Readonly<Record<string, Completer>> | undefined;
   /**
    * Lists the resources that match. `resources/list` returns them after the registered ones, in pages, to callers that have
    * the scopes. It runs for each page. If the list changes, call `server.resources.listChanged()`.
    */
-  readonly list?: (
-    ctx: Context,
-  ) =>
-    | ListedResources
-    | { readonly resources: ListedResources }
-    | Promise<ListedResources | { readonly resources: ListedResources }>;
+  readonly list?:
+    | ((
+        ctx: Context,
+      ) =>
+        | ListedResources
+        | { readonly resources: ListedResources }
+        | Promise<ListedResources | { readonly resources: ListedResources }>)
+    | undefined;
 }
 
 /** A resource as the `list` of a template returns it. The name defaults to the URI, and the MIME type to the template's. */

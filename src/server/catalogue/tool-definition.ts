@@ -43,20 +43,20 @@ export interface ToolDefinition<
   /** The schema of the result. The handler returns a matching value, which is sent as structured content and as text. */
   readonly output?: O & Wrapped<O>;
   /** Hints for the client on what the tool does, such as `readOnlyHint: true`. They promise nothing and enforce nothing. */
-  readonly annotations?: ToolAnnotations;
+  readonly annotations?: ToolAnnotations | undefined;
   /** The capabilities that the client must declare; calls from other clients are rejected. */
-  readonly requires?: ClientCapabilities;
+  readonly requires?: ClientCapabilities | undefined;
   /**
    * Whether the tool can run as a task. A client that supports tasks gets a task handle immediately and fetches the result
    * later. Other clients wait for the result, or get an error if `task` is `required`.
    */
-  readonly task?: TaskSupport | TaskDefinition;
+  readonly task?: TaskSupport | TaskDefinition | undefined;
   /** Whether arguments are validated before the handler runs. @default {the server's} */
-  readonly validateInput?: boolean;
+  readonly validateInput?: boolean | undefined;
   /** Whether the returned value is validated against `output`. @default {the server's} */
-  readonly validateOutput?: boolean;
+  readonly validateOutput?: boolean | undefined;
   /** What the model sees of an exception in the handler: an error id, or its message. @default {the server's} */
-  readonly errors?: ShownErrors;
+  readonly errors?: ShownErrors | undefined;
 }
 
 /** Whether clients may or must call a tool as a task. */

@@ -13,12 +13,12 @@ export interface ToolLimits {
    * How long the handler may take, in milliseconds, including the time that it waits for answers from the client. After that
    * `ctx.signal` aborts, and the model gets an error. @default {any time}
    */
-  readonly timeoutMs?: number;
+  readonly timeoutMs?: number | undefined;
   /**
    * How many calls of this tool may run at once, for all callers together. A further call is not queued: the model gets an
    * error and may try again. A handler that runs past `timeoutMs` counts until it ends. @default {any number}
    */
-  readonly maxConcurrent?: number;
+  readonly maxConcurrent?: number | undefined;
 }
 
 export const toolLimitFields: Known<ToolLimits> = { timeoutMs: milliseconds, maxConcurrent: count };

@@ -13,7 +13,7 @@ import {
   text,
 } from "../../kinds.ts";
 import { encodeShape } from "../../protocol/codec.ts";
-import type { ToolAnnotations } from "../../protocol/model.ts";
+import type { ToolAnnotations, ToolSchema } from "../../protocol/model.ts";
 import { type ParamHeader, readParamHeaders } from "../../protocol/param-headers.ts";
 import type { Revision } from "../../protocol/revision.ts";
 import {
@@ -46,7 +46,7 @@ export interface CompiledTool {
   readonly name: string;
   readonly options: ToolOptions;
   readonly handler: CheckedHandler;
-  readonly inputSchema: JsonObject;
+  readonly inputSchema: ToolSchema;
   readonly input: CompiledSchema | undefined;
   readonly output: CompiledSchema | undefined;
   readonly paramHeaders: readonly ParamHeader[];
@@ -120,7 +120,7 @@ function compileTool(
   const where = { subject, field: "input" };
   const input = compileField(options.input, "input", where, settings);
   const output = compileField(options.output, "output", { subject, field: "output" }, settings);
-  const inputSchema = input?.json ?? noParameters;
+  const inputSchema: JsonObject = input?.json ?? noParameters;
   assertObjectSchema(inputSchema, options.input, where);
   const found = readParamHeaders(inputSchema);
   if (!found.ok) throw new ConfigurationError("INVALID_SCHEMA", where, found.problem);

@@ -58,12 +58,12 @@ export class ToolResult<Structured> {
 /** The arguments of {@link result}. */
 export interface ToolResultParts<Structured> {
   /** @default {the structured value as text, also for an empty list} */
-  readonly content?: string | readonly ContentBlock[];
-  readonly structured?: Structured;
+  readonly content?: string | readonly ContentBlock[] | undefined;
+  readonly structured?: Structured | undefined;
   /** Whether the call failed; then the content tells the model why. */
-  readonly isError?: boolean;
+  readonly isError?: boolean | undefined;
   /** The `_meta` of the result. */
-  readonly meta?: JsonObject;
+  readonly meta?: JsonObject | undefined;
 }
 
 const knownParts: Known<ToolResultParts<unknown>> = {

@@ -21,7 +21,7 @@ import {
   text,
   withMethods,
 } from "../../kinds.ts";
-import { checkOptions, givenOf } from "../../options.ts";
+import { type Filled, checkOptions, givenOf } from "../../options.ts";
 import { extensionIds } from "../../protocol/meta.ts";
 import { type CacheHint, type Implementation, knownImplementation } from "../../protocol/model.ts";
 import { revisions as allRevisions, SpokenRevisions } from "../../protocol/revisions/index.ts";
@@ -64,71 +64,71 @@ export interface CoreOptions {
    * `both`: modern clients without a session, legacy clients with one. `stateful`: legacy clients only. `stateless`: no
    * sessions, so legacy clients get no notifications outside calls. @default {"both"}
    */
-  readonly mode?: ServerMode;
+  readonly mode?: ServerMode | undefined;
   /**
    * The dates of the protocol revisions that the server supports. They must be compatible with `mode`. Without a legacy
    * revision there are no sessions. @default {all}
    */
-  readonly supportedRevisions?: readonly string[];
+  readonly supportedRevisions?: readonly string[] | undefined;
   /** Tells the client's model how to use this server. */
-  readonly instructions?: string;
+  readonly instructions?: string | undefined;
   /**
    * Declares capabilities before you register anything, as `true` or as the protocol writes them: `{ tools: {}, logging: {} }`.
    * The server derives them from what you register, so you need this only for what you register after clients have connected.
    * @default {what you have registered, and logging}
    */
-  readonly capabilities?: DeclaredCapabilities;
+  readonly capabilities?: DeclaredCapabilities | undefined;
   /** The number of definitions on one page of a list. @default {1000} */
-  readonly pageSize?: number;
+  readonly pageSize?: number | undefined;
   /** How long clients may cache lists. */
-  readonly cache?: { readonly [Method in ListMethod]?: CacheHint };
+  readonly cache?: { readonly [Method in ListMethod]?: CacheHint } | undefined;
   /** Whether arguments are validated before the handler of a tool runs. @default {true} */
-  readonly validateInput?: boolean;
+  readonly validateInput?: boolean | undefined;
   /** Whether the value that a tool returns is validated against its output schema. @default {true} */
-  readonly validateOutput?: boolean;
+  readonly validateOutput?: boolean | undefined;
   /**
    * Converts a schema to JSON Schema, for libraries whose schemas cannot do so themselves: pass `z.toJSONSchema` for Zod
    * before 4.2 and for `zod/mini`.
    */
-  readonly toJsonSchema?: ToJsonSchema;
+  readonly toJsonSchema?: ToJsonSchema | undefined;
   /**
    * What a client sees of an unexpected exception: an error id, under which the log has the details, or its message. With
    * `message`, take care what your handlers throw: the model and the user can read it. @default {"hidden"}
    */
-  readonly errors?: ShownErrors;
+  readonly errors?: ShownErrors | undefined;
   /** Rejects requests of a legacy client until it has sent `notifications/initialized`. @default {false} */
-  readonly requireInitialized?: boolean;
+  readonly requireInitialized?: boolean | undefined;
   /**
    * Decides whether a client may subscribe to the resource at `uri`; only `true` allows it. Otherwise a listen request opens
    * without the URI, and `resources/subscribe` responds as if there were no such resource. @default {everybody may}
    */
-  readonly authorizeSubscription?: (uri: string, ctx: Context) => boolean | Promise<boolean>;
+  readonly authorizeSubscription?: ((uri: string, ctx: Context) => boolean | Promise<boolean>) | undefined;
   /** Called when a resource gets its first subscriber on this node, over any transport. */
-  readonly onSubscribed?: (uri: string) => void | Promise<void>;
+  readonly onSubscribed?: ((uri: string) => void | Promise<void>) | undefined;
   /** Called when a resource loses its last subscriber on this node. */
-  readonly onUnsubscribed?: (uri: string) => void | Promise<void>;
+  readonly onUnsubscribed?: ((uri: string) => void | Promise<void>) | undefined;
   /**
    * Which definitions with `scopes` appear in lists: only those that the caller may use, or all, so that a client can find
    * out which scopes to request. @default {"usable"}
    */
-  readonly scopedLists?: "usable" | "all";
+  readonly scopedLists?: "usable" | "all" | undefined;
   /**
    * Makes this process one node of several that behave like one server: `redisBackplane(client)` of `halyard/redis`, or
    * `natsBackplane(connection)` of `halyard/nats`. @default {a process on its own}
    */
-  readonly backplane?: Backplane;
+  readonly backplane?: Backplane | undefined;
   /** How much the server holds and takes in: sessions, queues, messages, time. Each limit has a default. */
-  readonly limits?: Partial<ServerLimits>;
+  readonly limits?: Partial<ServerLimits> | undefined;
   /** @default {warnings and errors to standard error} */
-  readonly logger?: Logger;
+  readonly logger?: Logger | undefined;
   /** Called with every event of the server. Costs nothing if unset. */
-  readonly observe?: (event: ServerEvent) => void;
+  readonly observe?: ((event: ServerEvent) => void) | undefined;
 }
 
 /** The options with their defaults. Those without a default may be missing. */
 export interface Settings
   extends
-    Omit<Required<CoreOptions>, Undefaulted | "logger" | "supportedRevisions" | "scopedLists">,
+    Omit<Filled<CoreOptions>, Undefaulted | "logger" | "supportedRevisions" | "scopedLists">,
     Optional,
     Diagnostics {
   readonly revisions: SpokenRevisions;

@@ -1,0 +1,136 @@
+// Reads the form that a server requests. What a handler receives is of the declared type, whatever the server sent.
+import { clip } from "../../errors.ts";
+import {
+  flag,
+  type Kind,
+  type Known,
+  listOf,
+  mismatch,
+  needed,
+  oneOf,
+  problemOf,
+  text,
+} from "../../kinds.ts";
+import { isObject, type JsonObject } from "../../wire/message.ts";
+import type {
+  BooleanField,
+  FormChoice,
+  FormField,
+  FormSchema,
+  ListField,
+  NumberField,
+  TextField,
+} from "../settings/form-schema.ts";
+
+/** How many fields a form may have: nobody fills in more. */
+const maxFields = 1000;
+
+const number: Kind<number> = { is: Number.isFinite, mustBe: "a number" };
+const texts: Kind<string[]> = { is: listOf(text, "").is, mustBe: "a list of texts" };
+const choices: Kind<FormChoice[]> = {
+  is: (value) => Array.isArray(value) && value.every(isChoice),
+  mustBe: "a list of choices with const and title, which are texts",
+};
+const itemKeywords = { type: oneOf("string"), enum: texts, anyOf: choices };
+const items: Kind<ListField["items"]> = {
+  is: (value) => isObject(value) && fieldProblem(value, itemKeywords) === undefined,
+  mustBe: "an object with texts to choose from, as enum or anyOf",
+};
+
+const label = { title: text, description: text };
+const numberKeywords: Known<Omit<NumberField, "type">> = {
+  ...label,
+  minimum: number,
+  maximum: number,
+  default: number,
+};
+const textKeywords: Known<Omit<TextField, "type">> = {
+  ...label,
+  enum: texts,
+  enumNames: texts,
+  oneOf: choices,
+  minLength: number,
+  maxLength: number,
+  format: text,
+  default: text,
+};
+const flagKeywords: Known<Omit<BooleanField, "type">> = { ...label, default: flag };
+const listKeywords: Known<Omit<ListField, "type">> = {
+  ...label,
+  items: needed(items),
+  minItems: number,
+  maxItems: number,
+  default: texts,
+};
+
+/** What the keywords of a field must be, by its type. Further keywords are allowed. */
+const keywords: ReadonlyMap<unknown, Readonly<Record<string, Kind>>> = new Map(
+  Object.entries({
+    string: textKeywords,
+    number: numberKeywords,
+    integer: numberKeywords,
+    boolean: flagKeywords,
+    array: listKeywords,
+  } satisfies Record<FormField["type"], Readonly<Record<string, Kind>>>),
+);
+
+/** The form, or why the schema is none. */
+export type ReadForm =
+  | { readonly ok: true; readonly form: FormSchema }
+  | { readonly ok: false; readonly problem: string };
+
+export function readFormSchema(schema: unknown): ReadForm {
+  const { type = "object", properties, required } = isObject(schema) ? schema : {};
+  if (type !== "object" || !isObject(properties))
+    return none("requestedSchema must be an object schema with properties");
+  const named = Object.entries(properties);
+  if (named.length > maxFields) return none(`requestedSchema has more than ${maxFields} properties`);
+  if (required !== undefined && !texts.is(required))
+    return none(`requestedSchema.required ${mismatch(texts.mustBe, required)}`);
+  const fields = named.map(([name, field]): [string, unknown] => [name, withType(field)]);
+  for (const [name, field] of fields) {
+    const problem = kindProblem(field);
+    if (problem !== undefined) return none(`requestedSchema.properties.${clip(name)}${problem}`);
+  }
+  const form = { ...(schema as JsonObject), type, properties: Object.fromEntries(fields) };
+  return { ok: true, form: form as unknown as FormSchema };
+}
+
+function none(problem: string): ReadForm {
+  return { ok: false, problem };
+}
+
+/** Some servers leave out that a choice is one of texts, or write it as `anyOf`, which is the same. */
+function withType(field: unknown): unknown {
+  if (!isObject(field)) return field;
+  const { anyOf, ...others } = field;
+  const { type, oneOf: titled = anyOf } = others;
+  const isChoices = texts.is(field["enum"]) || choices.is(titled);
+  if (!isChoices || (type !== undefined && type !== "string")) return field;
+  return { ...others, type: "string", ...(titled !== undefined && { oneOf: titled }) };
+}
+
+/** What is wrong with a field, as text that continues its path. */
+function kindProblem(field: unknown): string | undefined {
+  if (!isObject(field)) return " must be an object";
+  const known = keywords.get(field["type"]);
+  return known ? fieldProblem(field, known) : `.type ${mismatch(allTypes, field["type"])}`;
+}
+
+const allTypes = `one of ${[...keywords.keys()].join(", ")}`;
+
+function fieldProblem(field: JsonObject, known: Readonly<Record<string, Kind>>): string | undefined {
+  for (const [keyword, kind] of Object.entries(known)) {
+    const value = Object.hasOwn(field, keyword) ? field[keyword] : undefined;
+    if (value === undefined && !kind.isNeeded) continue;
+    const problem = problemOf(kind, value);
+    if (problem !== undefined) return `.${keyword} ${problem}`;
+  }
+  return undefined;
+}
+
+function isChoice(value: unknown): boolean {
+  if (!isObject(value)) return false;
+  const { const: chosen, title = "" } = value;
+  return typeof chosen === "string" && typeof title === "string";
+}
