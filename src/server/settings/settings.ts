@@ -236,7 +236,13 @@ export const knownCoreOptions: Known<CoreOptions> = {
   // Both methods, since a client of ioredis has a method `cluster`, too.
   backplane: withMethods("redisBackplane(client) or natsBackplane(connection)", "cluster", "open"),
   limits: limitsOf(defaultLimits),
-  logger: withMethods("a logger, such as console", "debug", "info", "warn", "error"),
+  logger: withMethods(
+    "an object with debug, info, warn and error, such as console",
+    "debug",
+    "info",
+    "warn",
+    "error",
+  ),
   observe: func,
 };
 
