@@ -154,11 +154,15 @@ export function mismatch(mustBe: string, value: unknown, isSecret = false): stri
 
 /** What turns the value into one of the kind, as far as that can be seen. */
 function remedyOf(kind: Kind, value: unknown): string {
-  // A function where a text belongs is more often the next argument, out of place.
-  if (isFunction(value)) return isClass(value) || kind.is("text") ? "" : "call it, and pass what it returns";
+  if (isFunction(value)) return isClass(value) || isWritten(kind) ? "" : "call it, and pass what it returns";
   if (isFilled(value) && kind.is(Number(value))) return "convert it with Number()";
   if (Number.isNaN(value)) return "what it was made from is not a number";
   return kind.is([value]) ? "put it into a list" : "";
+}
+
+/** Whether authors write values of the kind themselves; the others are made by functions that they may forget to call. */
+function isWritten(kind: Kind): boolean {
+  return ["text", 1, true, {}, [], console].some((value) => kind.is(value));
 }
 
 /** A wrong value as a message shows it: short, without what is inside an object, and nothing of a secret. */

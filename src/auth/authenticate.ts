@@ -33,7 +33,7 @@ export interface AuthRefusal {
   readonly problem?: string;
 }
 
-/** The caller, undefined for an anonymous caller, or a refusal. */
+/** The caller, undefined for an anonymous caller, or a refusal. With an `Authorization` header, undefined is refused with 401. */
 export type Authenticated = Principal | undefined | AuthRefusal;
 
 /** Returns the caller of a request, or refuses it. */
@@ -108,6 +108,13 @@ export function challenge(parameters: readonly string[]): Readonly<Record<string
 export function described(message: string): string {
   return `error_description="${message.replaceAll(/[^\x20\x21\x23-\x5b\x5d-\x7e]/g, "?")}"`;
 }
+
+/** The refusal for a caller with credentials that `auth` does not know: it must not pass for an anonymous one. */
+export const unrecognised: AuthRefusal = {
+  status: 401,
+  message: "The credentials in the Authorization header were not recognised",
+  headers: challenge(['error="invalid_token"']),
+};
 
 const refusalStatuses: ReadonlySet<unknown> = new Set([400, 401, 403, 503]);
 const maxBodyLength = 65_536;

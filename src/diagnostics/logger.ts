@@ -50,7 +50,11 @@ export function outliveStderr(): void {
 
 /** Warns that a log message has no level, and is not sent. */
 export function warnOfLevel(logger: Logger, subject: string, level: unknown): void {
-  logger.warn(`${subject}: level ${mismatch(`one of ${logLevels.join(", ")}`, level)}`);
+  logger.warn(`${subject}: ${levelProblem(level)}`);
+}
+
+export function levelProblem(level: unknown): string {
+  return `level ${mismatch(`one of ${logLevels.join(", ")}`, level)}`;
 }
 
 /** Warns that a notification was not sent. */

@@ -1,5 +1,5 @@
 // The MCP endpoint, the same behind every edge: guards, authenticates and routes requests, and shuts down.
-import { type Auth, isAuthRefusal } from "../auth/authenticate.ts";
+import { type Auth, isAuthRefusal, unrecognised } from "../auth/authenticate.ts";
 import { ignoreRejection } from "../async/promises.ts";
 import { within } from "../async/timers.ts";
 import { clip } from "../errors.ts";
@@ -159,6 +159,8 @@ export class Endpoint {
   async #authenticate(auth: Auth, exchange: HttpExchange): Promise<void> {
     const principal = await auth.authenticate(exchange.request);
     if (isAuthRefusal(principal)) return refuseAuth(exchange, principal);
+    if (principal === undefined && exchange.request.header("authorization") !== undefined)
+      return refuseAuth(exchange, unrecognised);
     assertPrincipal(principal, "The value that auth returns", "a refusal { status, message }");
     exchange.principal = principal;
     if (principal !== undefined) {

@@ -94,7 +94,7 @@ export interface HttpOptions {
   readonly rateLimit?: RateLimitOptions | false | undefined;
   /**
    * Authenticates requests: `bearerAuth` of `halyard/auth`, or a function that returns a principal, a refusal, or undefined for
-   * an anonymous caller. Required if a definition of the server has `scopes`.
+   * an anonymous caller, which a request with an `Authorization` header cannot be: it gets 401. Required if a definition of the server has `scopes`.
    */
   readonly auth?: Auth | Authenticate | undefined;
   /**

@@ -1,6 +1,7 @@
 // Assembles the parts of a server.
 import type { Cluster } from "../backplane/cluster.ts";
 import { PartKind } from "../backplane/parts.ts";
+import { clip } from "../errors.ts";
 import { Loads } from "../limits/loads.ts";
 import { extensionIds } from "../protocol/meta.ts";
 import type { Implementation } from "../protocol/model.ts";
@@ -30,6 +31,7 @@ import { tasksExtension } from "./tasks/extension.ts";
 import { resolveTaskOptions } from "./tasks/options.ts";
 import { TaskTable } from "./tasks/table.ts";
 
+const eras = ["modern", "legacy"] as const;
 /** How many pages opened by users may wait for `elicitationComplete`. */
 const maxElicitations = 10_000;
 
@@ -91,7 +93,11 @@ export function assemble(info: Implementation, options: ServerOptions): Assemble
     settings,
     catalogue,
     features,
-    middlewares: new Middlewares(),
+    middlewares: new Middlewares(
+      (method) => methods.has(method) || eras.some((era) => catalogue.findMethod(method, era) !== undefined),
+      (method) =>
+        logger.warn(`server.use: the server has no method "${clip(method)}": its middleware never runs`),
+    ),
     observers: {},
     tasks: table,
     hub,

@@ -1,12 +1,14 @@
 // `server.push`: sends notifications and requests to clients outside a call.
 import type { Cluster } from "../backplane/cluster.ts";
 import type { Diagnostics } from "../diagnostics/events.ts";
-import { askFailed } from "../errors.ts";
-import { filledText, type Known, text } from "../kinds.ts";
+import { levelProblem } from "../diagnostics/logger.ts";
+import { askFailed, clip } from "../errors.ts";
+import { filledText, type Known, plainObject, problemOf, text } from "../kinds.ts";
 import type { Asks } from "../push/asks.ts";
 import type { Hub } from "../push/hub.ts";
 import type { JsonObject } from "../wire/message.ts";
 import { topicOf } from "../push/topic.ts";
+import { isLogLevel } from "../protocol/model.ts";
 import { listChanged, logMessage, resourceUpdated } from "../protocol/notifications.ts";
 import type { ElicitationIds } from "./asking/elicitation-ids.ts";
 import { waysToSend } from "./calls/ways-to-send.ts";
@@ -30,6 +32,19 @@ interface PushParts {
   readonly cluster: Cluster | undefined;
   /** Whether an extension lets clients subscribe to the notification. */
   readonly isExtension: (notification: string) => boolean;
+}
+
+/** Throws for what is not a notification. */
+function checkSent(usage: string, name: string, method: unknown, params: unknown): void {
+  const fail = (problem: string): never => {
+    throw new TypeError(`push.${usage}: ${problem}`);
+  };
+  if (typeof method !== "string" || !method.startsWith("notifications/"))
+    fail(`${name} must begin with notifications/, not ${JSON.stringify(clip(String(method)))}`);
+  const problem = params === undefined ? undefined : problemOf(plainObject, params);
+  if (problem) fail(`params ${problem}`);
+  const { level } = (params ?? {}) as { readonly level?: unknown };
+  if (method === logMessage && level !== undefined && !isLogLevel(level)) fail(levelProblem(level));
 }
 
 /**
@@ -70,6 +85,7 @@ export class Push {
    * notification of the protocol that modern clients get too, such as a changed list: `publish` sends that.
    */
   async broadcast(method: string, params?: object): Promise<number> {
+    checkSent("broadcast(method, params)", "method", method, params);
     const way = method === logMessage ? undefined : waysToSend.get(method);
     if (way !== undefined)
       throw new TypeError(`push.broadcast cannot send ${method} to modern clients: use ${way}`);
@@ -82,6 +98,7 @@ export class Push {
    * session's next stream. Rejects with `BACKPLANE_UNAVAILABLE` if the engine or the node of the session cannot be reached.
    */
   async toSession(session: string, method: string, params?: object): Promise<boolean> {
+    checkSent("toSession(session, method, params)", "method", method, params);
     const reached = await this.#parts.hub.toSession(session, method, params);
     this.#sent(method, undefined, reached ? 1 : 0, session);
     return reached;
@@ -141,6 +158,7 @@ export class Push {
    * client can subscribe to.
    */
   async publish(notification: string, key?: string, params?: object): Promise<number> {
+    checkSent("publish(notification, key, params)", "notification", notification, params);
     this.#assertSubscribable(notification, key);
     return this.#sent(notification, key, await this.#parts.hub.publish(notification, key, params));
   }

@@ -1,5 +1,6 @@
 // McpServer: the class that authors use. It holds definitions but no connections, and does no I/O.
 import type { ClusterNode } from "../backplane/presence.ts";
+import { logData } from "./calls/log-data.ts";
 import { warnOfLevel, warnUnwritable } from "../diagnostics/logger.ts";
 import { checkOptions } from "../options.ts";
 import {
@@ -267,7 +268,9 @@ export class McpServer<Extra extends object = object> implements Servable {
       return 0;
     }
     const { session, logger } = options;
-    const params = { level, logger, data: data ?? null };
+    const sent = logData(ownLog, "server.log", data);
+    if (sent === undefined) return 0;
+    const params = { level, logger, data: sent };
     try {
       if (session === undefined) return await this.push.broadcast(logMessage, params);
       return (await this.push.toSession(session, logMessage, params)) ? 1 : 0;

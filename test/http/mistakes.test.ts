@@ -253,6 +253,41 @@ test.each(atStart)("%s throws at once, and says what to do", async (_, write, me
   await expect(attempt()).rejects.toThrow(expect.objectContaining({ name: "ConfigurationError", message }));
 });
 
+describe("credentials that auth does not know", () => {
+  const users = new Map([["Bearer right", { issuer: "test", subject: "alice" }]]);
+
+  test.each([
+    ["a wrong key is refused", { authorization: "Bearer wrong" }, 401],
+    ["the right one is not", { authorization: "Bearer right" }, 200],
+    ["nor is an anonymous caller", {}, 200],
+  ])("%s", async (_, credentials, status) => {
+    const handler = fetchHandler(server(), {
+      auth: (request) => users.get(request.header("authorization") ?? ""),
+    });
+    onTestFinished(() => handler.close());
+    const headers = {
+      "content-type": "application/json",
+      accept: "application/json, text/event-stream",
+      ...credentials,
+    };
+    const initialize = JSON.stringify({
+      jsonrpc: "2.0",
+      id: 1,
+      method: "initialize",
+      params: { protocolVersion: "2025-06-18", capabilities: {}, clientInfo: { name: "a", version: "1" } },
+    });
+    const reply = await handler(
+      new Request("http://localhost/mcp", { method: "POST", headers, body: initialize }),
+    );
+    expect(reply.status).toBe(status);
+    if (status !== 401) return;
+    expect(reply.headers.get("www-authenticate")).toBe('Bearer error="invalid_token"');
+    expect(await reply.json()).toMatchObject({
+      error: { message: "The credentials in the Authorization header were not recognised" },
+    });
+  });
+});
+
 describe("a port or host that cannot be opened", () => {
   afterEach(() => void vi.restoreAllMocks());
 

@@ -13,6 +13,8 @@ type Untyped = any;
 
 const [newest] = cells({ transports: ["memory"] }) as [Cell];
 const info = { name: "test", version: "1.0.0" };
+/** The `_meta` of a modern request that wants log messages. */
+const wanted = { "io.modelcontextprotocol/logLevel": "debug" };
 const run = (): string => "";
 
 /** The message of the last exception in the log. */
@@ -65,6 +67,38 @@ describe("a mistake in a definition", () => {
       'server.use: method is "notifications/initialized": call server.onNotification(handler) for notifications',
       (server) => server.use("notifications/initialized", run),
     ],
+    [
+      'server.use: method is "tool/call", which the protocol does not have: did you mean tools/call?',
+      (server) => server.use("tool/call", run),
+    ],
+    [
+      'server.use: method is "resource/read", which the protocol does not have: did you mean resources/read?',
+      (server) => server.use("resource/read", run),
+    ],
+    [
+      'server.use: method is "call", which cannot be a method: did you mean tools/call?',
+      (server) => server.use("call", run),
+    ],
+    [
+      'server.use: method is "*", which cannot be a method: for all requests, call server.use(handler)',
+      (server) => server.use("*", run),
+    ],
+    [
+      'server.use: method is "/mcp", which cannot be a method: for all requests, call server.use(handler)',
+      (server) => server.use("/mcp", run),
+    ],
+    [
+      'tool "t": annotations.readonlyHint is not an option: did you mean readOnlyHint?',
+      (server) => server.tool("t", { annotations: { readonlyHint: true } }, run),
+    ],
+    [
+      'tool "t": readOnlyHint belongs in annotations',
+      (server) => server.tool("t", { readOnlyHint: true }, run),
+    ],
+    [
+      "server: logger must be an object with debug, info, warn and error, such as console, not a function",
+      () => new McpServer(info, { logger: run } as Untyped),
+    ],
     ["server.completion: handler must be a function", (server) => server.completion({})],
     [
       'server.onNotification: handler must be a function, not "notifications/x"',
@@ -83,6 +117,20 @@ describe("a mistake in a definition", () => {
 
   test("middleware for a method of one's own may come before the method", () => {
     expect(() => makeServer().server.use("acme/search" as Untyped, run as Untyped)).not.toThrow();
+  });
+
+  test("middleware for a method that the server does not have is warned about, once", async () => {
+    const { server, log } = makeServer();
+    server.tool("x", {}, run);
+    server.method("acme/search", {}, () => ({}));
+    for (const method of ["acme/search", "acme/serch", "tools/call"])
+      server.use(method as "tools/call", (_, __, next) => next());
+    const client = await open(newest, server);
+    await call(client, "x");
+    await call(client, "x");
+    expect(log.map(({ level, message }) => [level, message])).toEqual([
+      ["warn", 'server.use: the server has no method "acme/serch": its middleware never runs'],
+    ]);
   });
 });
 
@@ -120,6 +168,21 @@ describe("a mistake in a result", () => {
     [
       "structuredContent.rows[0].id is a bigint, which JSON has not: send a number or a string",
       () => result({ structured: { rows: [{ id: 1n }] } }),
+    ],
+    [
+      "structuredContent.why is an Error, which JSON writes without its message: send its message",
+      () => ({ structuredContent: { why: new TypeError("No") } }),
+    ],
+    ["content[0].data is not base64: pass the bytes", () => image("chart.png", "image/png")],
+    [
+      "content[0].data is a data: URL: drop everything up to the comma",
+      () => image("data:image/png;base64,AA==", "image/png"),
+    ],
+    ["content[0].data is not base64: pass the bytes", () => image("image/png", "AAAA")],
+    ['content[0].mimeType must be like image/png, not "png"', () => image("AAAA", "png")],
+    [
+      "content[0].resource.blob is not base64: pass the bytes",
+      () => [{ type: "resource", resource: { uri: "a:b", blob: "%%%" } }],
     ],
     [`it is an instance of Generator: ${returning}`, () => (function* () {})()],
     [`it is an instance of Response: ${returning}`, () => new Response("a")],
@@ -185,6 +248,14 @@ describe("a mistake in a handler", () => {
       (_, ctx) => ctx.progress({ progress: 1, total: 2 }),
     ],
     [
+      'ctx.progress(progress, total, message): total must be a number, not "half way"',
+      (_, ctx) => ctx.progress(1, "half way"),
+    ],
+    [
+      "ctx.progress(progress, total, message): message must be a text, not 5",
+      (_, ctx) => ctx.progress(1, 2, 5),
+    ],
+    [
       "ctx.once(key, work): key must be a text that is not empty, not a function",
       (_, ctx) => ctx.once(() => 1),
     ],
@@ -222,6 +293,98 @@ describe("a mistake in a handler", () => {
   });
 });
 
+describe("a mistake that is only warned about", () => {
+  const sure = z.object({ sure: z.boolean() });
+  const wasOpen = "was open: await it";
+  test.each<[message: string, handler: (args: Untyped, ctx: Untyped) => unknown]>([
+    [
+      "ctx.log: data is a Map, which JSON has not: send an object or a list",
+      (_, ctx) => ctx.log("error", new Map()),
+    ],
+    [
+      "ctx.log: data.why is an Error, which JSON writes without its message: send its message",
+      (_, ctx) => ctx.log("error", { why: new Error("disk full") }),
+    ],
+    ["ctx.progress: progress is NaN, and is not sent", (_, ctx) => ctx.progress(Number.NaN)],
+    [`Tool x returned while ctx.elicit("Sure?") ${wasOpen}`, (_, ctx) => void ctx.elicit("Sure?", sure)],
+    [
+      `Tool x returned while ctx.tryElicit("Sure?") ${wasOpen}`,
+      async (_, ctx) => void ctx.tryElicit("Sure?", sure),
+    ],
+    [`Tool x returned while ctx.sample() ${wasOpen}`, (_, ctx) => void ctx.sample("Why?")],
+    [`Tool x returned while ctx.roots() ${wasOpen}`, (_, ctx) => void ctx.roots()],
+  ])("%s", async (message, handler) => {
+    for (const cell of cells({ transports: ["memory"] })) {
+      const { server, log } = makeServer();
+      server.tool("x", {}, handler as Untyped);
+      const capabilities = { elicitation: {}, sampling: {}, roots: {} };
+      const client = await open(cell, server, { capabilities });
+      if (/elicit/i.test(message) && cell.revision < "2025-06-18") continue;
+      await client.request("tools/call", { name: "x", _meta: wanted });
+      expect(log.filter(({ level }) => level === "warn").map((entry) => entry.message)).toEqual([message]);
+    }
+  });
+
+  test("a question that is awaited, refused or answered is not", async () => {
+    const { server, log } = makeServer();
+    server.tool("x", {}, (_, ctx) => ctx.elicit("Sure?", sure).then(() => "yes"));
+    server.tool("y", {}, (_, ctx) => ctx.roots().then(run, run));
+    const client = await open(newest, server, { capabilities: { elicitation: {} } });
+    await call(client, "x");
+    await call(client, "y");
+    expect(log).toEqual([]);
+  });
+});
+
+describe("a mistake of a completer", () => {
+  const rule = "return a list of strings or { values, total, hasMore }";
+  test.each<[problem: string, returned: unknown]>([
+    ["values[0], an object with label", [{ label: "Paris" }]],
+    ["values[1], a number", { values: ["a", 5] }],
+    ["a string", "Paris"],
+    ["an instance of Set", new Set(["Paris"])],
+    ["an object with completion", { completion: { values: [] } }],
+  ])("%s", async (problem, returned) => {
+    const { server, log } = makeServer();
+    server.prompt(
+      "p",
+      { arguments: z.object({ city: z.string() }), complete: { city: () => returned as never } },
+      run,
+    );
+    const client = await open(newest, server);
+    const argument = { name: "city", value: "P" };
+    const asked = client.request("completion/complete", { ref: { type: "ref/prompt", name: "p" }, argument });
+    expect((await refusal(asked)).code).toBe(-32603);
+    expect(lastOf(log)).toBe(`complete.city of prompt "p" returned ${problem}: ${rule}`);
+  });
+});
+
+describe("a mistake in a push", () => {
+  const level = "level must be one of debug, info, notice, warning, error, critical, alert, emergency";
+  test.each<[message: string, send: (push: Untyped) => Promise<unknown>]>([
+    [
+      'push.broadcast(method, params): params must be an object, not "str"',
+      (push) => push.broadcast("notifications/acme/x", "str"),
+    ],
+    [
+      'push.broadcast(method, params): method must begin with notifications/, not "hello"',
+      (push) => push.broadcast("hello"),
+    ],
+    [
+      `push.toSession(session, method, params): ${level}, not "warn"`,
+      (push) => push.toSession("a", "notifications/message", { level: "warn", data: "x" }),
+    ],
+    [
+      "push.publish(notification, key, params): params must be an object, not 5",
+      (push) => push.publish("notifications/tools/list_changed", undefined, 5),
+    ],
+  ])("%s", async (message, send) => {
+    await expect(send(makeServer().server.push)).rejects.toThrow(
+      expect.objectContaining({ name: "TypeError", message }),
+    );
+  });
+});
+
 describe("what newcomers write that works", () => {
   test("a handler may take its context apart", async () => {
     allowBeyondSchema("acme/x");
@@ -237,6 +400,16 @@ describe("what newcomers write that works", () => {
     });
     const answer = await call(await open(newest, server), "x");
     expect(answer.content).toEqual([text("5 rejected,rejected undefined false")]);
+  });
+
+  test("an Error in a log message is sent as its name and message", async () => {
+    const { server } = makeServer();
+    server.tool("x", {}, (_, ctx) => ctx.log("error", new TypeError("disk full")));
+    const client = await open(newest, server);
+    await client.request("tools/call", { name: "x", _meta: wanted });
+    expect(client.notifications("notifications/message")).toMatchObject([
+      { params: { data: { name: "TypeError", message: "disk full" } } },
+    ]);
   });
 
   test("middleware may add the names of another SDK, and replace none of ctx", async () => {

@@ -29,7 +29,7 @@ test.each<[string, () => unknown, string]>([
   [
     "a logger with too few methods",
     make({ logger: { log() {} } }),
-    "server: logger must be a logger with the methods debug, info, warn and error, such as console",
+    "server: logger must be an object with debug, info, warn and error, such as console",
   ],
   [
     "retryInterval",

@@ -1,8 +1,8 @@
 // One request while the server handles it.
-import type { HalyardError } from "../../errors.ts";
+import { clip, type HalyardError } from "../../errors.ts";
 import { ignoreRejection } from "../../async/promises.ts";
 import { warnOfLevel, warnUnwritable } from "../../diagnostics/logger.ts";
-import { mismatch } from "../../kinds.ts";
+import { type Kind, problemOf, text } from "../../kinds.ts";
 import type {
   AskOptions,
   Elicited,
@@ -34,8 +34,15 @@ import type { Settings } from "../settings/settings.ts";
 import { askClient } from "./ask-client.ts";
 import type { Conversation, OwnTask, PendingAnswer, Reply } from "./call-parts.ts";
 import { CallRequest } from "./call-request.ts";
+import { logData } from "./log-data.ts";
 import { otherContextNames } from "./other-context-names.ts";
 import { waysToSend } from "./ways-to-send.ts";
+
+const anyNumber: Kind<number> = {
+  is: (value) => typeof value === "number",
+  mustBe: "a number",
+  remedy: () => "",
+};
 
 /** The parts of the server that a call uses. */
 export interface CallCore {
@@ -70,6 +77,8 @@ export class Call extends CallRequest implements Context {
   #added: Set<string> | undefined;
   #cancelReason: string | undefined;
   #onCancel: (() => void) | undefined;
+  /** The questions that the handler may still await. */
+  #open: Set<string> | undefined;
   #lastProgress: number | undefined;
   #reportedAt: number | undefined;
 
@@ -169,7 +178,7 @@ export class Call extends CallRequest implements Context {
     asked: S,
     options?: UrlAskOptions,
   ): Promise<S extends URL ? void : Validated<S>> {
-    return ignoreRejection(this.conversation.elicit(message, asked, options));
+    return this.#awaited("elicit", this.conversation.elicit(message, asked, options), message);
   }
 
   tryElicit<S extends AnySchema | URL>(
@@ -177,15 +186,15 @@ export class Call extends CallRequest implements Context {
     asked: S,
     options?: UrlAskOptions,
   ): Promise<Elicited<S extends URL ? undefined : Validated<S>>> {
-    return ignoreRejection(this.conversation.tryElicit(message, asked, options));
+    return this.#awaited("tryElicit", this.conversation.tryElicit(message, asked, options), message);
   }
 
   sample(messages: string | readonly SamplingMessage[], options?: SampleOptions): Promise<Sampled> {
-    return ignoreRejection(this.conversation.sample(messages, options));
+    return this.#awaited("sample", this.conversation.sample(messages, options));
   }
 
   roots(options?: AskOptions): Promise<readonly Root[]> {
-    return ignoreRejection(this.conversation.roots(options));
+    return this.#awaited("roots", this.conversation.roots(options));
   }
 
   once<T>(key: string, work: () => T | Promise<T>): Promise<T> {
@@ -241,11 +250,30 @@ export class Call extends CallRequest implements Context {
     this.stopAsking();
   }
 
+  /** A question that the handler has not awaited, if there is one. */
+  get openQuestion(): string | undefined {
+    return this.#open?.values().next().value;
+  }
+
+  #awaited<T>(member: string, answer: Promise<T>, message: unknown = ""): Promise<T> {
+    const shown = typeof message === "string" && message !== "" ? JSON.stringify(clip(message)) : "";
+    const question = `ctx.${member}(${shown})`;
+    const open = (this.#open ??= new Set()).add(question);
+    const settled = (): void => void open.delete(question);
+    answer.then(settled, settled);
+    return ignoreRejection(answer);
+  }
+
   progress(progress: number, total?: number, message?: string): void {
-    if (typeof progress !== "number")
-      throw new TypeError(
-        `ctx.progress(progress, total, message): progress ${mismatch("a number", progress)}`,
-      );
+    const check = (name: string, kind: Kind, value: unknown): void => {
+      const problem = value === undefined ? undefined : problemOf(kind, value);
+      if (problem) throw new TypeError(`ctx.progress(progress, total, message): ${name} ${problem}`);
+    };
+    check("progress", anyNumber, progress ?? null);
+    check("total", anyNumber, total);
+    check("message", text, message);
+    if (Number.isNaN(progress))
+      this.core.settings.logger.warn("ctx.progress: progress is NaN, and is not sent");
     if (this.#task && Number.isFinite(progress)) {
       this.#task.report(message ?? (total === undefined ? String(progress) : `${progress} of ${total}`));
     }
@@ -270,7 +298,8 @@ export class Call extends CallRequest implements Context {
   log(level: LogLevel, data: unknown, logger?: string): void {
     if (!isLogLevel(level)) return warnOfLevel(this.core.settings.logger, "ctx.log", level);
     if (!isLogged(level, this.peer.logLevel) || !this.core.features.has("logging")) return;
-    this.#send(logMessage, { level, logger, data: data ?? null });
+    const sent = logData(this.core.settings.logger, "ctx.log", data);
+    if (sent !== undefined) this.#send(logMessage, { level, logger, data: sent });
   }
 
   notify(method: string, params?: JsonObject): Promise<void> {

@@ -1,7 +1,7 @@
 // From one message to its response: runs the handler, and encodes the result for the revision of the client.
 import { peerOf } from "../../diagnostics/events.ts";
 import { RateLimitedLog } from "../../diagnostics/rate-limited-log.ts";
-import { ProtocolError } from "../../errors.ts";
+import { clip, ProtocolError } from "../../errors.ts";
 import {
   isObject,
   type JsonObject,
@@ -14,6 +14,7 @@ import {
   type RpcResponse,
 } from "../../wire/message.ts";
 import { callerOf, type Exchange, grantOf } from "../context/connection.ts";
+import type { ResultKind } from "../results/result-checks.ts";
 import { orAsk } from "../results/results.ts";
 import type { Call } from "./call.ts";
 import type { Core } from "./core.ts";
@@ -206,7 +207,22 @@ function afterReports(response: RpcResponse): Promise<RpcResponse> {
 function success(returned: unknown, call: Call, handler: MethodHandler): RpcResponse {
   const { id } = call;
   if (returned instanceof Reply) return { jsonrpc: "2.0", id, result: returned.result };
-  return { jsonrpc: "2.0", id, result: encode(orAsk(returned), call, handler) };
+  const result = encode(orAsk(returned), call, handler);
+  if (call.openQuestion !== undefined) warnOfQuestion(call, call.openQuestion);
+  return { jsonrpc: "2.0", id, result };
+}
+
+const nouns: Readonly<Record<string, ResultKind | undefined>> = {
+  "tools/call": "Tool",
+  "prompts/get": "Prompt",
+  "resources/read": "Resource",
+};
+
+/** The handler has returned as if the question had an answer. */
+function warnOfQuestion(call: Call, question: string): void {
+  if (call.cancelled) return;
+  const subject = `${nouns[call.method] ?? call.method} ${clip(subjectOf(call) ?? "")}`.trim();
+  call.core.settings.logger.warn(`${subject} returned while ${question} was open: await it`);
 }
 
 function encode(result: unknown, call: Call, handler: MethodHandler): JsonObject {

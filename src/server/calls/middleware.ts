@@ -88,11 +88,21 @@ export function checkMiddlewareMethod(method: string): void {
   };
   if (method.startsWith("notifications/"))
     fail(`is ${JSON.stringify(clip(method))}: call server.onNotification(handler) for notifications`);
+  if (Object.hasOwn(known, method)) return;
+  const given = `is ${JSON.stringify(clip(method))}, which`;
+  if (!/^[^/*\s]+(\/[^/*\s]+)+$/.test(method)) {
+    const near = nearest(method, known);
+    const remedy = near.startsWith("did") ? near : "for all requests, call server.use(handler)";
+    fail(`${given} cannot be a method: ${remedy}`);
+  }
   // A method with a prefix of its own may be added later.
-  const prefix = method.split("/", 1)[0];
-  const isOfProtocol = Object.keys(known).some((name) => name.split("/", 1)[0] === prefix);
-  if (isOfProtocol && !Object.hasOwn(known, method))
-    fail(`is ${JSON.stringify(clip(method))}, which the protocol does not have: ${nearest(method, known)}`);
+  const isOfProtocol = Object.keys(known).some((name) => prefixOf(name) === prefixOf(method));
+  if (isOfProtocol) fail(`${given} the protocol does not have: ${nearest(method, known)}`);
+}
+
+/** The first part of a method, the same in singular and plural. */
+function prefixOf(method: string): string | undefined {
+  return method.toLowerCase().split(/s?\//, 1)[0];
 }
 
 /** What the chain needs of a call. */
@@ -107,13 +117,25 @@ interface Extendable {
 export class Middlewares {
   readonly #chain: { readonly method: string | undefined; readonly run: AnyMiddleware }[] = [];
 
+  readonly #onUnknown: (method: string) => void;
+  readonly #isKnown: (method: string) => boolean;
+  #unchecked: string[] = [];
+
+  /** At the first request, `onUnknown` gets each method of middleware that is not known. */
+  constructor(isKnown: (method: string) => boolean, onUnknown: (method: string) => void) {
+    this.#isKnown = isKnown;
+    this.#onUnknown = onUnknown;
+  }
+
   add(run: AnyMiddleware, method?: string): void {
     this.#chain.push({ method, run });
+    if (method !== undefined) this.#unchecked.push(method);
   }
 
   /** Runs `handler` inside all middleware that applies to the call. */
   around<Call extends Extendable>(call: Call, handler: (call: Call) => unknown): unknown {
     if (this.#chain.length === 0) return handler(call);
+    for (const method of this.#unchecked.splice(0)) if (!this.#isKnown(method)) this.#onUnknown(method);
     const chain = this.#chain.filter(({ method }) => method === undefined || method === call.method);
     const request = { method: call.method, params: call.params };
     const step = async (index: number, added?: object): Promise<unknown> => {

@@ -93,7 +93,7 @@ export function foreignField(name: string, value: unknown, fields: object): stri
   if (templateElsewhere.has(name))
     return "belongs to a ResourceTemplate: call server.resourceTemplate(uriTemplate, { list, complete }, handler)";
   if (keysElsewhere.has(name)) return "is not a field: pass it as the first argument";
-  if (name.endsWith("Hint") && "input" in fields) return "belongs in annotations";
+  if (/^\w+Hint$/.test(name) && "input" in fields) return "belongs in annotations";
   const holder = ["input", "arguments"].find((known) => known in fields);
   return holder && isStandardSchema(value)
     ? `is a schema: pass { ${holder}: ${libraryOf(value).object.replace("…", `${name}: …`)} }`

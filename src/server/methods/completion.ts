@@ -6,6 +6,7 @@ import type { Catalogue } from "../catalogue/catalogue.ts";
 import type { Completer, CompletionRequest, Suggestions } from "../catalogue/completers.ts";
 import type { Call } from "../calls/call.ts";
 import type { MethodHandler } from "../calls/seams.ts";
+import { kindOf } from "../results/result-checks.ts";
 
 const maxValues = 100;
 
@@ -14,8 +15,9 @@ export function complete(catalogue: Catalogue): MethodHandler {
     async run(call) {
       const request = readRequest(call.params);
       const completers = completersOf(request.ref, catalogue);
-      const suggestions = await catalogue.completion?.(request, call);
-      return toResult(suggestions ?? (await suggest(request, completers, call)) ?? []);
+      const own = await catalogue.completion?.(request, call);
+      if (own !== undefined && own !== null) return toResult(own, "The handler of server.completion");
+      return toResult((await suggest(request, completers, call)) ?? [], completerOf(request));
     },
   };
 }
@@ -65,8 +67,20 @@ function completersOf(
   return "complete" in target.options ? (target.options.complete ?? {}) : {};
 }
 
-function toResult(suggestions: Suggestions): CompleteResult {
+function completerOf({ ref, argument }: CompletionRequest): string {
+  const target = ref.type === "ref/prompt" ? `prompt "${ref.name}"` : `resource template "${ref.uri}"`;
+  return `complete.${argument.name} of ${target}`;
+}
+
+/** Throws for suggestions that are not texts; `from` returned them. */
+function toResult(suggestions: Suggestions, from: string): CompleteResult {
+  const fail = (what: string): never => {
+    throw new TypeError(`${from} returned ${what}: return a list of strings or { values, total, hasMore }`);
+  };
   const given = isList(suggestions) ? { values: suggestions } : suggestions;
+  if (!Array.isArray(given.values)) fail(kindOf(suggestions));
+  const wrong = given.values.findIndex((value) => typeof value !== "string");
+  if (wrong !== -1) fail(`values[${wrong}], ${kindOf(given.values[wrong])}`);
   const values = given.values.slice(0, maxValues);
   const cut = given.values.length > maxValues;
   const total = given.total ?? given.values.length;

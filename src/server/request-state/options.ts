@@ -34,7 +34,7 @@ export interface RequestStateSettings {
 }
 
 const knownOptions: Known<RequestStateOptions> = {
-  keys: { is: isKeys, mustBe: "a list of strings or Uint8Arrays", isSecret: true },
+  keys: { is: Array.isArray, mustBe: "a list of strings or Uint8Arrays", isSecret: true },
   ttlMs: milliseconds,
   audience: text,
   maxBytes: count,
@@ -53,7 +53,12 @@ export function resolveRequestState(options: RequestStateOptions, name: string):
 /** Copies the secrets, since the author may wipe the originals. */
 function readKeys(keys: readonly Secret[]): Secret[] {
   if (keys.length === 0) fail("keys", "is empty: pass at least one secret");
-  return keys.map((key: Secret) => {
+  // A copy has undefined where a list has holes.
+  return [...keys].map((key: Secret | undefined, index) => {
+    if (key === undefined) return fail(`keys[${index}]`, "is undefined: is the environment variable set?");
+    // From a number, Uint8Array would make a key of zeros.
+    if (typeof key !== "string" && !(key instanceof Uint8Array))
+      return fail(`keys[${index}]`, "must be a string or a Uint8Array");
     const secret = secretBytes(key);
     if (secret.length >= minSecretBytes) return secret;
     return fail(
@@ -61,12 +66,6 @@ function readKeys(keys: readonly Secret[]): Secret[] {
       `has a secret of less than ${minSecretBytes} bytes: create one with openssl rand -base64 32`,
     );
   });
-}
-
-/** From a number, Uint8Array would make a key of zeros. */
-function isKeys(value: unknown): boolean {
-  const isKey = (key: unknown): boolean => typeof key === "string" || key instanceof Uint8Array;
-  return Array.isArray(value) && [...(value as unknown[])].every(isKey);
 }
 
 function fail(field: string, problem: string): never {

@@ -1,5 +1,6 @@
 // Checks each field of a result before it is sent: a handler or middleware may have returned anything.
 import { isThenable } from "../../async/promises.ts";
+import { clip } from "../../errors.ts";
 import { nearest } from "../../options.ts";
 import {
   type CallToolResult,
@@ -103,8 +104,10 @@ export function resultProblem(kind: ResultKind, result: object): string | undefi
   return structuredContent === undefined ? undefined : jsonProblem(structuredContent, "structuredContent");
 }
 
-/** Names the first promise, map, set or bigint inside a value: JSON writes it as `{}`, or fails. Undefined if there is none. */
+/** Names the first promise, map, set, error or bigint inside a value: JSON writes it as `{}`, or fails. Undefined if there is none. */
 export function jsonProblem(value: unknown, place: string): string | undefined {
+  // An error that is the whole result was to be thrown, which its own message says.
+  if (place === "" && value instanceof Error) return undefined;
   const path: string[] = [];
   const problem = problemBelow(value, path, new Set());
   if (problem === undefined) return undefined;
@@ -121,6 +124,7 @@ function problemBelow(value: unknown, path: string[], seen: Set<unknown>): strin
     return `is a ${value.constructor.name}, which JSON has not: send an object or a list`;
   // An object with toJSON says itself how JSON writes it.
   if (seen.has(value) || "toJSON" in value) return undefined;
+  if (value instanceof Error) return "is an Error, which JSON writes without its message: send its message";
   seen.add(value);
   for (const name in value) {
     const inner = (value as JsonObject)[name];
@@ -148,7 +152,7 @@ function blockProblem(block: unknown): string | undefined {
     return typeof type === "string" ? `.type must be ${allowed}` : `.type${mustBe(allowed, type)}`;
   }
   for (const field of required[type]) if (block[field] === undefined) return `.${field} is missing`;
-  const problem = fieldsProblem(block);
+  const problem = fieldsProblem(block) ?? ("data" in block ? mediaProblem(block) : undefined);
   return type === "resource" ? (problem ?? below(".resource", contentsProblem(block["resource"]))) : problem;
 }
 
@@ -157,7 +161,29 @@ function contentsProblem(contents: unknown): string | undefined {
   const { uri, text, blob } = contents;
   if (uri === undefined) return ".uri is missing";
   if ((text === undefined) === (blob === undefined)) return " must have either text or blob";
-  return fieldsProblem(contents);
+  return fieldsProblem(contents) ?? base64Problem("blob", blob);
+}
+
+/** What is wrong with an image or a sound whose fields have the right types. */
+function mediaProblem({ data, mimeType }: JsonObject): string | undefined {
+  const problem = base64Problem("data", data);
+  if (problem !== undefined || typeof mimeType !== "string" || /^[^\s/]+\/[^\s/]/.test(mimeType))
+    return problem;
+  return `.mimeType must be like image/png, not ${JSON.stringify(clip(mimeType))}`;
+}
+
+/** How many characters of either end are checked, since a result may have millions. */
+const checkedCharacters = 64;
+
+function base64Problem(field: string, data: unknown): string | undefined {
+  if (typeof data !== "string") return undefined;
+  if (data.startsWith("data:")) return `.${field} is a data: URL: drop everything up to the comma`;
+  const isLong = data.length > 2 * checkedCharacters;
+  const ends = isLong ? data.slice(0, checkedCharacters) + data.slice(-checkedCharacters) : data;
+  const isCut = data.length % 4 === 1 && !/\s/.test(ends);
+  return isCut || !/^[A-Za-z\d+/\s]*[=\s]*$/.test(ends)
+    ? `.${field} is not base64: pass the bytes`
+    : undefined;
 }
 
 function fieldsProblem(holder: JsonObject): string | undefined {

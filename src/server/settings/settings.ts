@@ -237,7 +237,7 @@ export const knownCoreOptions: Known<CoreOptions> = {
   backplane: withMethods("redisBackplane(client) or natsBackplane(connection)", "cluster", "open"),
   limits: limitsOf(defaultLimits),
   logger: withMethods(
-    "a logger with the methods debug, info, warn and error, such as console",
+    "an object with debug, info, warn and error, such as console",
     "debug",
     "info",
     "warn",
