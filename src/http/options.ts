@@ -151,7 +151,7 @@ const defaults: Required<Pick<HttpOptions, "path" | Times>> = {
   graceMs: 5000,
   stallMs: 30_000,
 };
-const defaultLegacySse: Required<LegacySseOptions> = { ssePath: "/sse", messagePath: "/messages" };
+export const defaultLegacySse: Required<LegacySseOptions> = { ssePath: "/sse", messagePath: "/messages" };
 const defaultHealthPath = "/health";
 const pathKind: Kind<string> = {
   is: (value) => typeof value === "string" && isPath(value),

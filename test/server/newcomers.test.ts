@@ -177,7 +177,7 @@ describe("a mistake in a handler", () => {
       (_, ctx) => ctx.elicit({ message: "Sure?", requestedSchema: {} }),
     ],
     [
-      "ctx.sample(messages, options): messages must be a text or a list of messages: put it into a list",
+      "ctx.sample(messages, options): messages must be a text or a list of messages: pass the list itself: ctx.sample(messages, { maxTokens })",
       (_, ctx) => ctx.sample({ messages: [], maxTokens: 5 }),
     ],
     [
