@@ -122,7 +122,7 @@ describe("a mistake in a result", () => {
       () => result({ structured: { rows: [{ id: 1n }] } }),
     ],
     [`it is an instance of Generator: ${returning}`, () => (function* () {})()],
-    [`it is an instance of Response: ${returning}`, () => new Response("a")],
+    [`it is an instance of Response: await its text(), and ${returning}`, () => new Response("a")],
     [`it is an instance of Error: throw it, or ${returning}`, () => new Error("No")],
     [`it is an empty object: ${returning}`, () => ({})],
     ["it is a Map, which JSON has not: send an object or a list", () => new Map()],

@@ -1,12 +1,12 @@
 // Further mistakes of a first day with a server: each row is what is written, and the whole text that is read.
-import { McpServer, text } from "halyard";
+import { McpServer, text, ToolError } from "halyard";
 import { fetchHandler } from "halyard/fetch";
 import { nodeHandler } from "halyard/node";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { describe, expect, onTestFinished, test } from "vitest";
 import * as z from "zod";
-import { call, makeServer, open } from "../support/catalogue.ts";
+import { call, makeServer, open, refusal } from "../support/catalogue.ts";
 import type { LogEntry } from "../support/log.ts";
 import { type Cell, cells } from "../support/matrix.ts";
 import { until } from "../support/turns.ts";
@@ -31,6 +31,28 @@ describe("a mistake in a definition", () => {
       'tool "t": requires.sampleing is not a capability: did you mean sampling?',
       (server) => server.tool("t", { requires: { sampleing: {} } }, run),
     ],
+    [
+      'resource template "n:///${name}": uriTemplate has ${name}, which is JavaScript: write {name}',
+      // oxlint-disable-next-line no-template-curly-in-string
+      (server) => server.resourceTemplate("n:///${name}", {}, run),
+    ],
+    [
+      "server: limits.maxSessions belongs to the transport: serveHttp(server, { limits: { maxSessions } })",
+      () => new McpServer(info, { limits: { maxSessions: 1 } } as Untyped),
+    ],
+    [
+      "resource: the first argument is a URL: pass its text, url.href",
+      (server) => server.resource(new URL("note:///a"), {}, run),
+    ],
+    [
+      'HTTP: allowedHosts must be a list of hosts such as "mcp.example.com", without a scheme or a path, not a list: name each host, without *',
+      () => fetchHandler(new McpServer(info), { allowedHosts: ["*.example.com"] }),
+    ],
+    [
+      'HTTP: path must be the path of a URL, such as "/mcp", not "/mcp/*"',
+      () => fetchHandler(new McpServer(info), { path: "/mcp/*" }),
+    ],
+    ["new ToolError(message): message must be a text, not undefined", () => new (ToolError as Untyped)()],
   ])("%s", (message, write) => {
     expect(() => write(makeServer().server)).toThrow(expect.objectContaining({ message }));
   });
@@ -167,37 +189,44 @@ test("an argument of a tool without input is warned about once", async () => {
   ]);
 });
 
-describe("middleware that calls next() again", () => {
-  const twice = "next() was called twice: call it again only if it has failed";
-
-  test.each<[name: string, middleware: Untyped]>([
-    ["after a result", async (_: unknown, __: unknown, next: Untyped) => (await next(), next())],
-    ["at the same time", (_: unknown, __: unknown, next: Untyped) => (void next(), next())],
-  ])("%s is refused, and the tool runs once", async (_, middleware) => {
-    const { server, log } = makeServer();
-    let runs = 0;
-    server.use("tools/call", middleware).tool("t", {}, () => `${++runs}`);
-    await call(await open(newest, server), "t").catch(() => {});
-    expect(lastOf(log)).toBe(twice);
-    expect(runs).toBe(1);
-  });
-
-  test.each<[name: string, failure: () => unknown]>([
+describe("a mistake in a handler", () => {
+  const returning = "return a string, content blocks, { content } or result({ … }), or set output";
+  const invalid = "Tool t returned an invalid result: it is";
+  test.each<[message: string, handler: (args: Untyped, ctx: Untyped) => unknown]>([
     [
-      "an exception",
+      `${invalid} an instance of AsyncGenerator: collect what it yields, and ${returning}`,
+      // oxlint-disable-next-line no-empty-function
+      () => (async function* () {})(),
+    ],
+    [`${invalid} an instance of Response: await its text(), and ${returning}`, () => new Response("a")],
+    [
+      `${invalid} an instance of Buffer: pass bytes to image() or audio(), or convert them to text, and ${returning}`,
+      () => Buffer.from("a"),
+    ],
+    [
+      "tools/call threw undefined: throw an Error",
       () => {
-        throw new Error("No");
+        throw undefined;
       },
     ],
-    ["an error result", () => ({ content: [], isError: true })],
-  ])("after %s retries", async (_, failure) => {
-    const { server } = makeServer();
-    let runs = 0;
-    const retry = async (_request: unknown, _ctx: unknown, next: Untyped): Promise<Untyped> => {
-      const first = await next().catch(() => undefined);
-      return first && !first.isError ? first : next();
-    };
-    server.use("tools/call", retry).tool("t", {}, (() => (++runs === 1 ? failure() : "ok")) as Untyped);
-    expect((await call(await open(newest, server), "t")).content).toEqual([text("ok")]);
+    [
+      'ctx.elicit(message, schema): schema must be a schema, or the URL of a page, not "https://example.com": for a page pass new URL(text)',
+      (_, ctx) => ctx.elicit("Go", "https://example.com"),
+    ],
+  ])("%s", async (message, handler) => {
+    const { server, log } = makeServer();
+    server.tool("t", {}, handler as Untyped);
+    const client = await open(newest, server, { capabilities: { elicitation: { form: {}, url: {} } } });
+    await call(client, "t").catch(() => {});
+    expect(lastOf(log)).toBe(message);
+  });
+
+  test("the role of a message that is none is shown", async () => {
+    const { server, log } = makeServer();
+    server.prompt("p", {}, () => [{ role: "system", content: text("a") }] as Untyped);
+    await refusal((await open(newest, server)).request("prompts/get", { name: "p" }));
+    expect(lastOf(log)).toBe(
+      'Prompt p returned an invalid result: messages[0].role must be "user" or "assistant", not "system"',
+    );
   });
 });

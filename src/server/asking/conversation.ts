@@ -141,6 +141,7 @@ export class CallConversation implements Conversation {
   ): Promise<Elicited<S extends URL ? undefined : Validated<S>>> {
     this.#assertOpen("ctx.elicit");
     checkArgument("ctx.elicit(message, schema): message", text, message);
+    checkArgument("ctx.elicit(message, schema): schema", askedForm, asked);
     checkOptions({ subject: "ctx.elicit" }, options, knownUrlAskOptions);
     const isPage = asked instanceof URL;
     // Check this before encoding the form, which may fail for a client that supports no forms at all.
@@ -207,6 +208,12 @@ export class CallConversation implements Conversation {
     return new RoundAsker(this.before, this.onces, this.#endRound);
   }
 }
+
+const askedForm: Kind = {
+  is: (value) => typeof value !== "string",
+  mustBe: "a schema, or the URL of a page",
+  remedy: () => "for a page pass new URL(text)",
+};
 
 const askedMessages: Kind = {
   is: (value) => typeof value === "string" || Array.isArray(value),

@@ -13,7 +13,7 @@ import type {
 import { clip, ConfigurationError } from "../../errors.ts";
 import { nearest } from "../../options.ts";
 import { revisions } from "../../protocol/revisions/index.ts";
-import { isObject, type JsonObject } from "../../wire/message.ts";
+import type { JsonObject } from "../../wire/message.ts";
 import type { Context } from "../context/context.ts";
 
 /** The requests whose parameters and results middleware sees with their own types. */
@@ -119,25 +119,8 @@ export class Middlewares {
     const step = async (index: number, added?: object): Promise<unknown> => {
       if (added) call.extend(added);
       const middleware = chain[index];
-      const next = (more?: object): Promise<unknown> => step(index + 1, more);
-      return middleware ? middleware.run(request, call, afterFailure(next)) : handler(call);
+      return middleware ? middleware.run(request, call, (more) => step(index + 1, more)) : handler(call);
     };
     return step(0);
   }
-}
-
-/** Lets middleware retry what failed, and refuses to run again what has not: a tool may do its work only once. */
-function afterFailure(next: (added?: object) => Promise<unknown>): typeof next {
-  let mayRun = true;
-  return (added) => {
-    if (!mayRun)
-      return Promise.reject(new TypeError("next() was called twice: call it again only if it has failed"));
-    mayRun = false;
-    const running = next(added);
-    running.then(
-      (result) => (mayRun = isObject(result) && result["isError"] === true),
-      () => (mayRun = true),
-    );
-    return running;
-  };
 }

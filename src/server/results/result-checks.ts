@@ -1,5 +1,6 @@
 // Checks each field of a result before it is sent: a handler or middleware may have returned anything.
 import { isThenable } from "../../async/promises.ts";
+import { clip } from "../../errors.ts";
 import { nearest } from "../../options.ts";
 import {
   type CallToolResult,
@@ -146,7 +147,10 @@ function problemBelow(value: unknown, path: string[], seen: Map<unknown, boolean
 function messageProblem(message: unknown): string | undefined {
   if (!isObject(message)) return mustBe("a message with role and content", message);
   const { role, content } = message;
-  if (!isRole(role)) return `.role${mustBe('"user" or "assistant"', role)}`;
+  if (!isRole(role)) {
+    const given = typeof role === "string" ? JSON.stringify(clip(role)) : kindOf(role);
+    return `.role must be "user" or "assistant", not ${given}`;
+  }
   return below(".content", blockProblem(content));
 }
 

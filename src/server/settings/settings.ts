@@ -281,12 +281,19 @@ function resolveRevisions({
   return { mode: !revisions.modern && mode === "both" ? "stateful" : mode, revisions };
 }
 
+const httpLimits: ReadonlySet<string> = new Set(
+  "maxSessions maxSessionsPerPrincipal maxSharedSessions idleMs maxStreams maxStreamBytes maxListens maxCallers".split(
+    " ",
+  ),
+);
 const httpOptions: ReadonlySet<string> = new Set(
   "port host path auth authenticate oauth allowedHosts allowedOrigins cors dashboard health".split(" "),
 );
 
 /** The fix for an option that belongs to a transport. */
 export function optionElsewhere(name: string): string | undefined {
+  const limit = name.replace(/^limits\./, "");
+  if (httpLimits.has(limit)) return `belongs to the transport: serveHttp(server, { limits: { ${limit} } })`;
   if (!httpOptions.has(name)) return undefined;
   const here = /^(?:authenticate|oauth)$/.test(name) ? "auth" : name;
   return `belongs to the transport: serveHttp(server, { ${here} })`;
