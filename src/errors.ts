@@ -185,6 +185,8 @@ export function missingCapability(message: string, requiredCapabilities: object)
  */
 export class ToolError extends HalyardError {
   constructor(message: string, options?: { cause?: unknown }) {
+    if (typeof message !== "string")
+      throw new TypeError(`new ToolError(message): message must be a text, not ${typeof message}`);
     super("TOOL", message, options);
   }
 }

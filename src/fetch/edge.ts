@@ -48,7 +48,7 @@ export class FetchRequest implements HttpRequest {
   header(name: string): string | undefined {
     const value = this.#request.headers.get(name) ?? undefined;
     // A request made in this process has no Host header, but its URL names the host.
-    return name === "host" ? (value ?? this.#host) : value;
+    return name.toLowerCase() === "host" ? (value ?? this.#host) : value;
   }
 
   headers(): Readonly<Record<string, string | undefined>> {

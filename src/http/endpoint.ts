@@ -13,7 +13,13 @@ import type { HttpRequest, HttpResponder } from "./edge/request.ts";
 import { Guard } from "./guard/guard.ts";
 import { HttpExchange, sessionHeader } from "./exchange.ts";
 import { LegacySse } from "./legacy-sse.ts";
-import { checkProtection, type HttpOptions, type HttpSettings, resolveHttpOptions } from "./options.ts";
+import {
+  defaultLegacySse,
+  checkProtection,
+  type HttpOptions,
+  type HttpSettings,
+  resolveHttpOptions,
+} from "./options.ts";
 import { answerPost } from "./post.ts";
 import { refuseAuth } from "./permission.ts";
 import type { Callers } from "./rate-limits/callers.ts";
@@ -176,7 +182,11 @@ export class Endpoint {
     if (request.path !== path) {
       if (this.legacySse?.isAt(request.path)) return this.legacySse.handle(exchange);
       const mounted = clip(request.path);
-      const remedy = `If you mount it at ${mounted}, pass path: "${mounted}"`;
+      const isOldClient = request.method === "GET" && request.path === defaultLegacySse.ssePath;
+      const remedy =
+        isOldClient && this.legacySse === undefined
+          ? "Clients of HTTP+SSE need legacySse: true"
+          : `If you mount it at ${mounted}, pass path: "${mounted}"`;
       return refuse(responder, 404, `Not found: the MCP endpoint is at ${path}. ${remedy}`);
     }
     switch (request.method) {

@@ -103,7 +103,7 @@ export function findSession(
     return void refuse(
       responder,
       400,
-      "This is an MCP endpoint. POST an initialize request to it, then send the Mcp-Session-Id header of the response",
+      "This is an MCP endpoint: add this URL to an MCP client. Clients POST an initialize request to it, then send the Mcp-Session-Id header of the response",
     );
   // Do not ask the engine for an id that cannot exist.
   if (id.length > maxIdLength) return orRefuse(exchange, undefined);

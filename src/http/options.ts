@@ -151,15 +151,15 @@ const defaults: Filled<Pick<HttpOptions, "path" | Times>> = {
   graceMs: 5000,
   stallMs: 30_000,
 };
-const defaultLegacySse: Required<LegacySseOptions> = { ssePath: "/sse", messagePath: "/messages" };
+export const defaultLegacySse: Required<LegacySseOptions> = { ssePath: "/sse", messagePath: "/messages" };
 const defaultHealthPath = "/health";
 const pathKind: Kind<string> = {
-  is: (value) => typeof value === "string" && isPath(value),
+  is: (value) => typeof value === "string" && isPath(value) && !value.includes("*"),
   mustBe: 'the path of a URL, such as "/mcp"',
 };
 const knownLegacySse: Known<LegacySseOptions> = { ssePath: pathKind, messagePath: pathKind };
 
-const host = matching(/^[^/\s]+$/, "");
+const host = matching(/^[^/\s*]+$/, "");
 const origin = matching(/^(?:\*|null|[a-z][a-z\d+.-]*:\/\/[^/\s]+)$/i, "");
 const origins = listOf(
   origin,
@@ -169,7 +169,10 @@ const knownCors: Known<CorsOptions> = { origins: needed(origins) };
 
 export const knownHttpOptions: Known<HttpOptions> = {
   path: pathKind,
-  allowedHosts: listOf(host, 'a list of hosts such as "mcp.example.com", without a scheme or a path'),
+  allowedHosts: {
+    ...listOf(host, 'a list of hosts such as "mcp.example.com", without a scheme or a path'),
+    remedy: (value) => (String(value).includes("*") ? "name each host, without *" : undefined),
+  },
   allowedOrigins: origins,
   cors: optionsOf(knownCors, '{ origins: ["https://app.example.com"] }'),
   legacySse: either(flag, optionsOf(knownLegacySse, '{ ssePath: "/sse" }')),

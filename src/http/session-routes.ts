@@ -34,12 +34,17 @@ export async function answerDelete(exchange: HttpExchange): Promise<void> {
   exchange.responder.reply(204, {});
 }
 
+/** Whether a person opened the URL. */
+function isBrowser(accept: string | undefined): boolean {
+  return accept?.includes("text/html") ?? false;
+}
+
 /** The session of a GET or DELETE; undefined if it has refused the request. */
 function sessionOf(exchange: HttpExchange): ReturnType<typeof findSession> {
   const { state, headerRevision, request, accepted, responder } = exchange;
   // Modern clients and stateless servers have no sessions.
   if (state.server.mode === "stateless" || headerRevision?.era === "modern") refuseMethod(exchange);
-  else if (request.method === "GET" && !accepted.events) {
+  else if (request.method === "GET" && !accepted.events && !isBrowser(request.header("accept"))) {
     refuse(responder, 406, "Accept must allow text/event-stream");
   } else if (!refuseVersion(exchange)) return findSession(exchange);
   return undefined;

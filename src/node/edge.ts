@@ -33,7 +33,7 @@ export class NodeRequest implements HttpRequest {
   }
 
   header(name: string): string | undefined {
-    return this.#message.headers[name] as string | undefined;
+    return this.#message.headers[name.toLowerCase()] as string | undefined;
   }
 
   headers(): Readonly<Record<string, string | undefined>> {

@@ -154,7 +154,8 @@ describe.each(engines)("operations of the engine · $name", ({ start }) => {
     const nodes = await serve();
     const streams = await openSessions(nodes, count);
     const changes = {
-      [message]: () => nodes[0].server.push.broadcast(message),
+      "notifications/message": () =>
+        nodes[0].server.push.broadcast("notifications/message", { level: "error", data: "Hello" }),
       "notifications/resources/list_changed": () =>
         nodes[1].server.push.publish("notifications/resources/list_changed"),
     };
@@ -273,8 +274,8 @@ describe.skipIf(!hasEngine("redis-server"))("Redis", () => {
     });
     const client = await SessionClient.open(first);
     const stream = await clientAt(second, client).get();
-    await second.server.push.broadcast(message);
-    await heard(stream, message);
+    await second.server.push.publish("notifications/resources/list_changed");
+    await heard(stream, "notifications/resources/list_changed");
     const resumed = await client.get(stream.lastEventId);
     await client.delete();
     await resumed.closed;

@@ -179,7 +179,7 @@ describe.each(eras)("of a $era client", ({ revision, era }) => {
     server.tool("work", { task: "required" }, () => working.promise.then(() => "done"));
     const { url, page } = await serveWithPage(server);
     await page.peers();
-    const client = await connectTo(url, revision);
+    const client = await connectTo(url, revision, { tasks: true });
     const [peer = ""] = await page.peers();
     await page.timeline(peer);
     const calling = client.callTool("work");

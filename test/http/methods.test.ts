@@ -35,7 +35,9 @@ describeEdges("methods", (open) => {
     const both = await open(httpServer().server);
     const opened = await both.send(browser);
     expect(opened.status).toBe(400);
-    expect((await opened.answer()).error?.message).toMatch(/^This is an MCP endpoint. POST an initialize/);
+    expect((await opened.answer()).error?.message).toMatch(
+      /^This is an MCP endpoint: add this URL to an MCP client. Clients POST an initialize/,
+    );
     const missed = await both.send({ ...browser, path: "/" });
     expect(missed.status).toBe(404);
     expect((await missed.answer()).error?.message).toBe(

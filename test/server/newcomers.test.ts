@@ -185,7 +185,7 @@ describe("a mistake in a result", () => {
       () => [{ type: "resource", resource: { uri: "a:b", blob: "%%%" } }],
     ],
     [`it is an instance of Generator: ${returning}`, () => (function* () {})()],
-    [`it is an instance of Response: ${returning}`, () => new Response("a")],
+    [`it is an instance of Response: await its text(), and ${returning}`, () => new Response("a")],
     [`it is an instance of Error: throw it, or ${returning}`, () => new Error("No")],
     [`it is an empty object: ${returning}`, () => ({})],
     ["it is a Map, which JSON has not: send an object or a list", () => new Map()],
@@ -240,7 +240,7 @@ describe("a mistake in a handler", () => {
       (_, ctx) => ctx.elicit({ message: "Sure?", requestedSchema: {} }),
     ],
     [
-      "ctx.sample(messages, options): messages must be a text or a list of messages: put it into a list",
+      "ctx.sample(messages, options): messages must be a text or a list of messages: pass the list itself: ctx.sample(messages, { maxTokens })",
       (_, ctx) => ctx.sample({ messages: [], maxTokens: 5 }),
     ],
     [

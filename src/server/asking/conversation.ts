@@ -1,4 +1,5 @@
 // The conversation of one call: its questions, their answers, and the results of `ctx.once`.
+import { askFailed } from "../../errors.ts";
 import { filledText, func, type Kind, problemOf, text } from "../../kinds.ts";
 import { checkOptions } from "../../options.ts";
 import type {
@@ -11,9 +12,10 @@ import type {
   UrlAskOptions,
 } from "../../protocol/asking.ts";
 import type { AnySchema, SchemaSettings, Validated } from "../../schema/compile.ts";
-import type { JsonObject } from "../../wire/message.ts";
+import { isObject, type JsonObject } from "../../wire/message.ts";
 import type { Call } from "../calls/call.ts";
 import type { Conversation } from "../calls/call-parts.ts";
+import { subjectOf } from "../calls/failure.ts";
 import { callerOf } from "../context/connection.ts";
 import { directAsker } from "./direct-asker.ts";
 import {
@@ -137,7 +139,9 @@ export class CallConversation implements Conversation {
     asked: S,
     options: UrlAskOptions = {},
   ): Promise<Elicited<S extends URL ? undefined : Validated<S>>> {
+    this.#assertOpen("ctx.elicit");
     checkArgument("ctx.elicit(message, schema): message", text, message);
+    checkArgument("ctx.elicit(message, schema): schema", askedForm, asked);
     checkOptions({ subject: "ctx.elicit" }, options, knownUrlAskOptions);
     const isPage = asked instanceof URL;
     // Check this before encoding the form, which may fail for a client that supports no forms at all.
@@ -161,12 +165,14 @@ export class CallConversation implements Conversation {
   }
 
   async sample(messages: string | readonly SamplingMessage[], options: SampleOptions = {}): Promise<Sampled> {
+    this.#assertOpen("ctx.sample");
     checkArgument("ctx.sample(messages, options): messages", askedMessages, messages);
     checkOptions({ subject: "ctx.sample" }, options, knownSampleOptions);
     return this.#ask(samplingQuestion(messages, options, this.#call.protocol), options);
   }
 
   async roots(options: AskOptions = {}): Promise<readonly Root[]> {
+    this.#assertOpen("ctx.roots");
     checkOptions({ subject: "ctx.roots" }, options, knownAskOptions);
     return this.#ask(rootsQuestion, options);
   }
@@ -177,6 +183,15 @@ export class CallConversation implements Conversation {
     const { elicitationId } = question.params ?? {};
     if (typeof elicitationId === "string") this.#remember(elicitationId);
     return asker instanceof RememberingAsker ? asker.askAnew(question, key) : asker.ask(question, { key });
+  }
+
+  /** The rejection alone would go unseen: code that outlives its call seldom awaits it. */
+  #assertOpen(name: string): void {
+    if (!this.#call.hasEnded) return;
+    const failed = askFailed(name, "the call has ended");
+    const { method, core } = this.#call;
+    core.settings.logger.warn(failed.message, { method, name: subjectOf(this.#call) });
+    throw failed;
   }
 
   #ask<Answer>(question: Question<Answer>, options: AskOptions): Promise<Answer> {
@@ -194,9 +209,19 @@ export class CallConversation implements Conversation {
   }
 }
 
+const askedForm: Kind = {
+  is: (value) => typeof value !== "string",
+  mustBe: "a schema, or the URL of a page",
+  remedy: () => "for a page pass new URL(text)",
+};
+
 const askedMessages: Kind = {
   is: (value) => typeof value === "string" || Array.isArray(value),
   mustBe: "a text or a list of messages",
+  remedy: (value) =>
+    isObject(value) && "messages" in value
+      ? "pass the list itself: ctx.sample(messages, { maxTokens })"
+      : undefined,
 };
 
 /** Throws for an argument of another kind, as calls written for other packages have it. */

@@ -161,6 +161,11 @@ export class Call extends CallRequest implements Context {
     return this.#conversation?.hasEndedCall ?? false;
   }
 
+  /** Whether the result of the handler was the response, so that it can ask no more. */
+  get hasEnded(): boolean {
+    return this.#finished && !this.#task && !this.hasAsked && !this.cancelled;
+  }
+
   unfinishedWork(): Promise<void> | undefined {
     return this.#conversation?.hasEndedCall ? this.#conversation.idle() : undefined;
   }

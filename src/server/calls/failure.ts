@@ -77,11 +77,12 @@ export function isInputRefused(error: unknown): error is HalyardError {
 }
 
 /** Logs the exception with its stack, and returns the error id for the client. */
-function logFailure(error: unknown, call: Call): string {
+function logFailure(thrown: unknown, call: Call): string {
   const errorId = newErrorId();
   if (call.cancelled || call.hasAsked) return errorId;
   const { settings } = call.core;
   const { method } = call;
+  const error = thrown ?? new TypeError(`${method} threw ${thrown}: throw an Error`);
   const { onFailure } = call.exchange.connection;
   onFailure?.(errorId, error);
   if (settings.hasLogger || onFailure === undefined) {

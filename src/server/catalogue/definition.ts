@@ -119,6 +119,7 @@ export function checkDefinition(
 ): void {
   const fail = (subject: string, field: string, kind: string): never =>
     refuseField(subject, field, `is ${kind}: call server.${usage}`);
+  if (key instanceof URL) refuseField(noun, "the first argument", "is a URL: pass its text, url.href");
   if (typeof key !== "string")
     return fail(noun, "the first argument", isPlain(key) ? "a definition" : kindOf(key));
   const subject = `${noun} "${key}"`;

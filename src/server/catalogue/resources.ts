@@ -227,6 +227,11 @@ function checkResource(subject: string, options: ResourceOptions | TemplateOptio
 }
 
 function parseTemplate(source: string, subject: string): TemplateMatcher {
+  const [inCode, variable] = /\$(\{[^{}]*\})/.exec(source) ?? [];
+  if (inCode !== undefined) {
+    const problem = `has ${clip(inCode)}, which is JavaScript: write ${clip(variable ?? "")}`;
+    throw new ConfigurationError("INVALID_NAME", { subject, field: "uriTemplate" }, problem);
+  }
   try {
     return readTemplate(source);
   } catch (cause) {

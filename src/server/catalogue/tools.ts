@@ -12,6 +12,7 @@ import {
   plainObject,
   text,
 } from "../../kinds.ts";
+import { nearest } from "../../options.ts";
 import { encodeShape } from "../../protocol/codec.ts";
 import type { ToolAnnotations, ToolSchema } from "../../protocol/model.ts";
 import { type ParamHeader, readParamHeaders } from "../../protocol/param-headers.ts";
@@ -87,6 +88,8 @@ const fields: Known<ToolOptions> = {
   errors: shownErrors,
 };
 
+const capabilities = { roots: 1, sampling: 1, elicitation: 1, tasks: 1, experimental: 1, extensions: 1 };
+
 interface ToolSettings extends SchemaSettings {
   readonly logger: Logger;
 }
@@ -117,6 +120,12 @@ function compileTool(
   settings: ToolSettings,
 ): CompiledTool {
   checkName("tool", name, namePattern, nameRule);
+  for (const capability of Object.keys(options.requires ?? {})) {
+    if (Object.hasOwn(capabilities, capability)) continue;
+    const field = `requires.${capability}`;
+    const problem = `is not a capability: ${nearest(capability, capabilities)}`;
+    throw new ConfigurationError("INVALID_DEFINITION", { subject, field }, problem);
+  }
   const where = { subject, field: "input" };
   const input = compileField(options.input, "input", where, settings);
   const output = compileField(options.output, "output", { subject, field: "output" }, settings);

@@ -151,11 +151,29 @@ function checkInput(
   settings: Settings,
   call: Call,
 ): CheckedInput | Promise<CheckedInput> {
-  if (!tool.input) return { ok: true, args: noArguments() };
+  if (!tool.input) {
+    warnOfArguments(tool, given, settings);
+    return { ok: true, args: noArguments() };
+  }
   if (!(tool.options.validateInput ?? settings.validateInput)) return { ok: true, args: given };
   const validation = tool.input.validate(given);
   if (validation instanceof Promise) return validation.then((outcome) => toChecked(tool, outcome, call));
   return toChecked(tool, validation, call);
+}
+
+/** The tools whose arguments were warned about. */
+const warned = new WeakSet<CompiledTool>();
+
+/** Models send arguments to tools that take none, so this does not refuse them. */
+function warnOfArguments(tool: CompiledTool, given: JsonObject, { logger }: Settings): void {
+  for (const name in given) {
+    if (warned.has(tool)) return;
+    warned.add(tool);
+    const remedy = "add it to input if the handler reads it";
+    return logger.warn(
+      `Tool ${tool.name} has no input and does not get the argument ${clip(name)}: ${remedy}`,
+    );
+  }
 }
 
 function toChecked(tool: CompiledTool, outcome: Validation, call: Call): CheckedInput {
@@ -169,15 +187,15 @@ function toChecked(tool: CompiledTool, outcome: Validation, call: Call): Checked
 function checkOutput(tool: CompiledTool, schema: CompiledSchema, returned: unknown, call: Call): Outcome {
   const declares = (name: string): boolean => propertiesOf(schema.json).has(name);
   const given = converted("Tool", call, () => asToolResult(returned, declares));
-  if (given?.isError === true) return toStructuredResult(given.structured, given);
   const value = given ? given.structured : returned;
-  if (!(tool.options.validateOutput ?? call.core.settings.validateOutput))
-    return toStructuredResult(value, given);
+  const isChecked = tool.options.validateOutput ?? call.core.settings.validateOutput;
+  if (given?.isError === true || !isChecked)
+    return converted("Tool", call, () => toStructuredResult(value, given));
   const problem = `Tool ${tool.name} returned a value that does not match its output schema`;
   if (given && value === undefined)
     throw cannotSend(problem, "structuredContent is missing: add it, or return the value alone", call);
   const toResult = (outcome: Validation): CallToolResult => {
-    if (outcome.ok) return toStructuredResult(outcome.value, given);
+    if (outcome.ok) return converted("Tool", call, () => toStructuredResult(outcome.value, given));
     const unsent = jsonProblem(value, "structuredContent");
     if (unsent) throw cannotSend(problem, unsent, call);
     const isDoubtful = given === undefined && looksLikeResult(returned);

@@ -78,6 +78,8 @@ export function openFields(kind: ResultKind, result: JsonObject): JsonObject | u
     if (isQuestion) throw new TypeError('resultType must be "complete": return inputRequired({ … }) to ask');
     if (!written.has(name)) (open ??= {})[name] = value;
   }
+  const problem = open && jsonProblem(result, "");
+  if (problem !== undefined) throw new TypeError(problem);
   return open;
 }
 
@@ -104,28 +106,35 @@ export function resultProblem(kind: ResultKind, result: object): string | undefi
   return structuredContent === undefined ? undefined : jsonProblem(structuredContent, "structuredContent");
 }
 
-/** Names the first promise, map, set, error or bigint inside a value: JSON writes it as `{}`, or fails. Undefined if there is none. */
+/** Names the first promise, map, set, error, bigint or circle inside a value: JSON writes it as `{}`, or fails. Undefined if there is none. */
 export function jsonProblem(value: unknown, place: string): string | undefined {
   // An error that is the whole result was to be thrown, which its own message says.
   if (place === "" && value instanceof Error) return undefined;
   const path: string[] = [];
-  const problem = problemBelow(value, path, new Set());
+  const problem = problemBelow(value, path, new Map());
   if (problem === undefined) return undefined;
   const at = [place, ...path].join("").replace(/^\./, "");
   return `${at === "" ? "it" : at} ${problem}`;
 }
 
-/** What is wrong with the value, or with one inside it, whose path is added. Nothing is built while nothing is wrong. */
-function problemBelow(value: unknown, path: string[], seen: Set<unknown>): string | undefined {
+/**
+ * What is wrong with the value, or with one inside it, whose path is added. Nothing is built while nothing is wrong. `seen` maps
+ * each object to whether it contains the value.
+ */
+function problemBelow(value: unknown, path: string[], seen: Map<unknown, boolean>): string | undefined {
   if (typeof value === "bigint") return "is a bigint, which JSON has not: send a number or a string";
   if (typeof value !== "object" || value === null) return undefined;
   if (isThenable(value)) return "is a promise: await it";
   if (value instanceof Map || value instanceof Set)
     return `is a ${value.constructor.name}, which JSON has not: send an object or a list`;
   // An object with toJSON says itself how JSON writes it.
-  if (seen.has(value) || "toJSON" in value) return undefined;
+  if ("toJSON" in value) return undefined;
   if (value instanceof Error) return "is an Error, which JSON writes without its message: send its message";
-  seen.add(value);
+  const isAround = seen.get(value);
+  if (isAround === true)
+    return `refers to ${seen.keys().next().value === value ? "the result itself" : "an object that contains it"}`;
+  if (isAround === false) return undefined;
+  seen.set(value, true);
   for (const name in value) {
     const inner = (value as JsonObject)[name];
     if (typeof inner !== "object" && typeof inner !== "bigint") continue;
@@ -134,13 +143,17 @@ function problemBelow(value: unknown, path: string[], seen: Set<unknown>): strin
     path.unshift(Array.isArray(value) ? `[${name}]` : `.${name}`);
     return problem;
   }
+  seen.set(value, false);
   return undefined;
 }
 
 function messageProblem(message: unknown): string | undefined {
   if (!isObject(message)) return mustBe("a message with role and content", message);
   const { role, content } = message;
-  if (!isRole(role)) return `.role${mustBe('"user" or "assistant"', role)}`;
+  if (!isRole(role)) {
+    const given = typeof role === "string" ? JSON.stringify(clip(role)) : kindOf(role);
+    return `.role must be "user" or "assistant", not ${given}`;
+  }
   return below(".content", blockProblem(content));
 }
 

@@ -254,10 +254,15 @@ export function toReadResult(
 
 function notReturnable(returned: unknown, remedy: string): TypeError {
   const problem = jsonProblem(returned, "");
-  const isThrown = returned instanceof Error;
-  return new TypeError(
-    problem ?? `it is ${kindOf(returned)}: ${isThrown ? "throw it, or " : ""}return ${remedy}`,
-  );
+  return new TypeError(problem ?? `it is ${kindOf(returned)}: ${stepBefore(returned)}return ${remedy}`);
+}
+
+/** What to do with a value of a class that has what is to be returned. */
+function stepBefore(returned: unknown): string {
+  if (returned instanceof Error) return "throw it, or ";
+  if (returned instanceof Response) return "await its text(), and ";
+  if (ArrayBuffer.isView(returned)) return "pass bytes to image() or audio(), or convert them to text, and ";
+  return isObject(returned) && Symbol.asyncIterator in returned ? "collect what it yields, and " : "";
 }
 
 /** The arguments of {@link inputRequired}: at least one of the two. */

@@ -287,6 +287,11 @@ function resolveRevisions({
   return { mode: !revisions.modern && mode === "both" ? "stateful" : mode, revisions };
 }
 
+const httpLimits: ReadonlySet<string> = new Set(
+  "maxSessions maxSessionsPerPrincipal maxSharedSessions idleMs maxStreams maxStreamBytes maxListens maxCallers".split(
+    " ",
+  ),
+);
 const httpOptions: ReadonlySet<string> = new Set(
   "port host path auth authenticate oauth allowedHosts allowedOrigins cors dashboard health".split(" "),
 );
@@ -305,6 +310,8 @@ const otherOptions: Readonly<Record<string, string>> = {
 /** The fix for an option of another package, or of a transport. */
 export function optionElsewhere(name: string): string | undefined {
   if (Object.hasOwn(otherOptions, name)) return `is not an option: ${otherOptions[name]}`;
+  const limit = name.replace(/^limits\./, "");
+  if (httpLimits.has(limit)) return `belongs to the transport: serveHttp(server, { limits: { ${limit} } })`;
   if (!httpOptions.has(name)) return undefined;
   const here = /^(?:authenticate|oauth)$/.test(name) ? "auth" : name;
   return `belongs to the transport: serveHttp(server, { ${here} })`;
