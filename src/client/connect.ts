@@ -2,7 +2,6 @@
 import { platform } from "#client-platform";
 import { later } from "../async/later.ts";
 import { ConfigurationError } from "../errors.ts";
-import { mismatch } from "../kinds.ts";
 import type { WireSource } from "../wire/wire.ts";
 import { HandlerAnswers } from "./answering/answers.ts";
 import { type Calls, joinCalls } from "./calls/calls.ts";
