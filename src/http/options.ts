@@ -159,7 +159,7 @@ const pathKind: Kind<string> = {
 };
 const knownLegacySse: Known<LegacySseOptions> = { ssePath: pathKind, messagePath: pathKind };
 
-const host = matching(/^[^/\s*]+$/, "");
+const host = matching(/^(?:\*|[^/\s*]+)$/, "");
 const origin = matching(/^(?:\*|null|[a-z][a-z\d+.-]*:\/\/[^/\s]+)$/i, "");
 const origins = listOf(
   origin,

@@ -45,7 +45,7 @@ describe("a mistake in a definition", () => {
       (server) => server.resource(new URL("note:///a"), {}, run),
     ],
     [
-      'HTTP: allowedHosts must be a list of hosts such as "mcp.example.com", without a scheme or a path, not a list: name each host, without *',
+      'HTTP: allowedHosts must be a list of hosts such as "mcp.example.com", without a scheme or a path, not ["*.example.com"]: name each host, without *',
       () => fetchHandler(new McpServer(info), { allowedHosts: ["*.example.com"] }),
     ],
     [

@@ -270,7 +270,7 @@ describe("what other packages take", () => {
       (server) => server.prompt(undefined, {}, run),
     ],
     [
-      "resource: the first argument is an instance of URL: call server.resource(uri, { name, description }, handler)",
+      "resource: the first argument is a URL: pass its text, url.href",
       (server) => server.resource(new URL("note:///a"), {}, run),
     ],
     [
