@@ -29,7 +29,14 @@ import type {
 } from "./settings/received.ts";
 import { errorCodes } from "../errors.ts";
 import { type Known, milliseconds, text, textRecord } from "../kinds.ts";
-import { checkArguments, checkName, checkReference, checkUri } from "./settings/arguments.ts";
+import {
+  checkArguments,
+  checkMiddleware,
+  checkName,
+  checkParams,
+  checkReference,
+  checkUri,
+} from "./settings/arguments.ts";
 import { checkCallOptions, type ClientSettings, knownCallOptions } from "./settings/checks.ts";
 import { InvalidResponse, RpcRejection, ToolCallError } from "./settings/errors.ts";
 import type { CallOptions } from "./settings/options.ts";
@@ -147,6 +154,7 @@ export class McpClient<Tools extends ToolTypes<Tools> = AnyTools> extends AsyncC
 
   /** Adds middleware, which runs around every later request; the first one added is the outermost. */
   use(middleware: ClientMiddleware): this {
+    checkMiddleware(middleware);
     this.#calls.use(middleware);
     return this;
   }
@@ -328,12 +336,14 @@ export class McpClient<Tools extends ToolTypes<Tools> = AnyTools> extends AsyncC
 
   /** Sends any request, and resolves with its result. Keys of your own in `_meta` follow the rules of MCP: `your.domain/name`, or a name alone. */
   async request(method: string, params?: JsonObject, options?: CallOptions): Promise<JsonObject> {
+    checkParams("request", params);
     checkCallOptions("request", options);
     return this.#calls.request(method, params, options);
   }
 
   /** Sends any notification. */
-  notify(method: string, params?: JsonObject): Promise<void> {
+  async notify(method: string, params?: JsonObject): Promise<void> {
+    checkParams("notify", params);
     return this.#calls.notify(method, params);
   }
 

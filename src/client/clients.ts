@@ -4,6 +4,7 @@ import { later } from "../async/later.ts";
 import { ConfigurationError } from "../errors.ts";
 import type { CallToolResult, Tool } from "./settings/received.ts";
 import type { JsonObject } from "../wire/message.ts";
+import { closedError } from "./calls/calls.ts";
 import type { McpClient } from "./client.ts";
 import { namedCallOptions, type OnServerChange, type ServerCallOptions } from "./named-options.ts";
 import { checkCallOptions } from "./settings/checks.ts";
@@ -93,6 +94,7 @@ export class McpClients extends AsyncClosing {
    * cause is `gap` says that changes may have been missed: read again. Servers that {@link retry} connects later are included.
    */
   async listen(filter: ServersFilter, onChange: OnServerChange): Promise<ServersListening> {
+    if (this.#isClosed) throw closedError();
     const Listening = await listenings.get();
     const listening = new Listening(filter, onChange, () => void this.#listenings.delete(listening));
     this.#listenings.add(listening);
@@ -111,6 +113,7 @@ export class McpClients extends AsyncClosing {
    */
   async tools(options?: ServerCallOptions): Promise<ServerTools> {
     checkCallOptions("tools", options);
+    if (this.#isClosed) throw closedError();
     const errors = new Map<string, unknown>();
     const lists = [...this.#connects.keys()].map((server) =>
       this.#toolsOf(server, options).catch((error: unknown) => void errors.set(server, error)),

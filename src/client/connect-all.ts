@@ -2,7 +2,15 @@
 import { platform } from "#client-platform";
 import { later } from "../async/later.ts";
 import { ConfigurationError } from "../errors.ts";
-import { isPlain, type Kind, type Known, options as optionsOf, plainObject, problemOf } from "../kinds.ts";
+import {
+  isFunction,
+  isPlain,
+  isUrl,
+  type Kind,
+  type Known,
+  options as optionsOf,
+  problemOf,
+} from "../kinds.ts";
 import { checkOptions } from "../options.ts";
 import { isObject } from "../wire/message.ts";
 import type { McpClient } from "./client.ts";
@@ -11,7 +19,7 @@ import { connect, type Target } from "./connect.ts";
 import { namedOptions, type SharedOptions } from "./named-options.ts";
 import type { ReadEntry, ServerEntry } from "./server-entries.ts";
 import type { HeaderFields } from "./settings/auth.ts";
-import { guarded, knownConnectOptions } from "./settings/checks.ts";
+import { guarded, isAuthorization, knownConnectOptions, parsedFirst } from "./settings/checks.ts";
 import type { ConnectOptions } from "./settings/options.ts";
 
 /** What `connectAll` connects to, by name: targets as `connect` takes them, and entries of `mcpServers`. */
@@ -27,8 +35,8 @@ export type ServersFile = ({ readonly mcpServers: ServerTargets } | { readonly s
 /** Options for all servers, and others for some. */
 export interface ConnectAllOptions extends SharedOptions {
   /**
-   * Options of single servers, by name: they win over those for all, and over the entry of the server. Headers of all three are sent,
-   * and `auth` for all is not used for a server whose entry has an `Authorization` header.
+   * Options of single servers, by name: they win over those for all, and over the entry of the server. Headers of all three are sent, but
+   * `auth` or `Authorization` only of the first of these that has one: the options of the server, its entry, those for all.
    */
   readonly servers?: { readonly [name: string]: ConnectOptions } | undefined;
 }
@@ -91,9 +99,17 @@ export async function connectAll(
 }
 
 const knownTargets: Kind = {
-  ...plainObject,
+  is: (value) => isPlain(value) && !isOne(value),
   mustBe: "an object of servers by name, such as mcpServers of .mcp.json",
+  remedy: (value) =>
+    isOne(value) ? "this is one server: use connect(), or connectAll({ name: … })" : parsedFirst(value),
+  isSecret: true,
 };
+
+function isOne(value: unknown): boolean {
+  const { command, url, openWire } = Object(value) as { readonly [name: string]: unknown };
+  return isUrl(value) || isFunction(openWire) || typeof (command ?? url) === "string";
+}
 
 /** The servers of a file; servers by name are returned as they are, even if one of them is named like a field of files. */
 function inFile(given: ServerTargets | ServersFile): ServerTargets {
@@ -132,12 +148,14 @@ async function connectOne(
 ): Promise<McpClient> {
   const own = Object.hasOwn(servers, name) ? servers[name] : undefined;
   const { target, headers: inEntry = {} } = await readTarget(name, given);
-  const { authorization, ...fields } = inEntry;
-  const token = own?.auth === undefined && authorization !== undefined ? { authorization } : undefined;
-  const headers = mergedHeaders(shared.headers, fields, token, own?.headers);
-  // The token of an entry is for its server; that of all servers is not.
-  const { auth, ...others } = namedOptions(name, shared);
-  const options = { ...others, ...(auth && !token && { auth }), ...own, ...(headers && { headers }) };
+  const levels: Level[] = [shared, { headers: inEntry }, own ?? {}];
+  const nearest = levels.findLast(hasCredentials);
+  const headers = mergedHeaders(
+    levels.map((level) => (level === nearest ? level.headers : withoutCredentials(level.headers))),
+  );
+  const { auth: _auth, headers: _headers, ...others } = { ...namedOptions(name, shared), ...own };
+  const auth = nearest?.auth;
+  const options = { ...others, ...(auth !== undefined && { auth }), ...(headers && { headers }) };
   try {
     return await connect(target, options);
   } catch (error) {
@@ -152,8 +170,19 @@ async function readTarget(name: string, given: Target | ServerEntry): Promise<Re
   throw new ConfigurationError("INVALID_OPTION", { subject: "connectAll", field: `"${name}"` }, problem);
 }
 
+/** What all servers, an entry, or the options of one server say about credentials. The nearest to the server that says something counts alone. */
+type Level = Pick<ConnectOptions, "auth" | "headers">;
+
+function hasCredentials({ auth, headers = {} }: Level): boolean {
+  return auth !== undefined || Object.keys(headers).some(isAuthorization);
+}
+
+function withoutCredentials(headers: HeaderFields = {}): HeaderFields {
+  return Object.fromEntries(Object.entries(headers).filter(([name]) => !isAuthorization(name)));
+}
+
 /** Headers by name, in which case does not matter; later ones win. Undefined without any. */
-function mergedHeaders(...given: readonly (HeaderFields | undefined)[]): HeaderFields | undefined {
+function mergedHeaders(given: readonly (HeaderFields | undefined)[]): HeaderFields | undefined {
   const all = given.flatMap((headers) => Object.entries(headers ?? {}));
   const merged = new Map(all.map(([name, value]) => [name.toLowerCase(), [name, value] as const]));
   return merged.size === 0 ? undefined : Object.fromEntries(merged.values());

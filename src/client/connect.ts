@@ -81,7 +81,7 @@ export async function connect<Tools extends ToolTypes<Tools> = AnyTools>(
     ...options,
     server: transport.address,
     limits,
-    observe: observe ?? (() => {}),
+    observe,
   });
   const joined = joinCalls(transport, answers, {
     ...settings,

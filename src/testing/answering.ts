@@ -5,6 +5,7 @@ import { RpcRejection } from "../client/settings/errors.ts";
 import { errorCodes } from "../errors.ts";
 import type { ClientCapabilities } from "../protocol/model.ts";
 import type { Revision } from "../protocol/revision.ts";
+import { revisions } from "../protocol/revisions/index.ts";
 import { isObject, type JsonObject } from "../wire/message.ts";
 
 /** A question from the server to the client. */
@@ -89,19 +90,25 @@ const answering: { readonly [method: string]: string } = {
   "roots/list": "roots",
 };
 
-/** The options that declare each capability. */
-const declaring: { readonly [capability: string]: string } = {
-  elicitation: "onElicit",
-  sampling: "onSample",
-  roots: "roots",
+/** The requests that need each capability. */
+const needing: { readonly [capability: string]: string } = {
+  elicitation: "elicitation/create",
+  sampling: "sampling/createMessage",
+  roots: "roots/list",
 };
 
-/** The rejection of a call that needs what the client did not declare, with the option that declares it. */
-export function withRemedy(rejection: RpcRejection): RpcRejection {
+/** The rejection of a call that needs what the client did not declare, with the option that declares it, or a revision that has it. */
+export function withRemedy(rejection: RpcRejection, revision: Revision): RpcRejection {
   const needs = isObject(rejection.data) ? rejection.data["requiredCapabilities"] : undefined;
-  const options = Object.keys(isObject(needs) ? needs : {}).map((name) => declaring[name] ?? "capabilities");
-  if (rejection.code !== errorCodes.missingClientCapability || options.length === 0) return rejection;
-  const message = `${rejection.message}: pass ${[...new Set(options)].join(" and ")} to connect`;
+  const methods = Object.keys(isObject(needs) ? needs : {}).map((name) => needing[name] ?? "");
+  if (rejection.code !== errorCodes.missingClientCapability || methods.length === 0) return rejection;
+  const isUnknown = (method: string): boolean => method !== "" && !revision.clientRequests.has(method);
+  const first = revisions.findLast(({ clientRequests }) =>
+    methods.filter(isUnknown).some((method) => clientRequests.has(method)),
+  );
+  const options = new Set(methods.map((method) => answering[method] ?? "capabilities"));
+  const remedy = first ? `use ${first.date} or later` : `pass ${[...options].join(" and ")} to connect`;
+  const message = `${rejection.message}: ${remedy}`;
   return new RpcRejection({ code: rejection.code, message, data: rejection.data }, rejection.cause);
 }
 
@@ -112,7 +119,7 @@ export class TestAnswers implements Answers {
   readonly #handlers: Answers | undefined;
   /** Reject what waits at the moment. */
   readonly #rejections = new Set<(error: unknown) => void>();
-  /** The error that the function threw, until it rejects a later wait. */
+  /** The error that the function or a handler threw, until it rejects a later wait. */
   #thrown: { readonly error: unknown } | undefined;
   /** The method of the last question that was left to the test. */
   #unanswered: string | undefined;
@@ -153,9 +160,14 @@ export class TestAnswers implements Answers {
   }
 
   async answer(question: Asked, revision: Revision, signal: AbortSignal): Promise<Answered> {
-    if (this.#handlers) return this.#handlers.answer(question, revision, signal);
     const { key = "", method, params } = question;
     const isModern = revision.era === "modern";
+    if (this.#handlers) {
+      const answered = await this.#handlers.answer(question, revision, signal);
+      // The call of a modern client rejects with it anyway.
+      if (!answered.ok && answered.isFault && !isModern) this.#fail(answered.cause);
+      return answered;
+    }
     try {
       const result = this.#respond?.({ key, method, params });
       if (result !== undefined) return { ok: true, result };
@@ -169,9 +181,9 @@ export class TestAnswers implements Answers {
     return untilAborted(new Promise<never>(() => {}), signal);
   }
 
-  /** Settles like `work`, unless the function throws before, such as a failed assertion. */
+  /** Settles like `work`, unless the function or a handler throws before, such as a failed assertion. */
   unlessThrown<T>(work: Promise<T>): Promise<T> {
-    if (!this.#respond) return work;
+    if (!this.areGiven) return work;
     return new Promise((resolve, reject) => {
       this.#rejections.add(reject);
       work.then(resolve, reject).finally(() => this.#rejections.delete(reject));

@@ -287,7 +287,7 @@ export class TestClient<Tools extends ToolTypes<Tools> = AnyTools> extends McpCl
       const unanswered = error instanceof CallTimeout ? this.#answers.takeUnanswered() : undefined;
       if (unanswered) throw new Unanswered(unanswered, error);
       const known = this.#withCause(error);
-      throw known instanceof RpcRejection ? withRemedy(known) : known;
+      throw known instanceof RpcRejection ? withRemedy(known, this.#revision) : known;
     }
   }
 

@@ -31,7 +31,8 @@ export interface AnswersOptions extends Pick<
   /** The server as the user dialled it: handlers show it. */
   readonly server: string;
   readonly limits: Pick<ClientLimits, "maxQuestions" | "maxQuestionBytes">;
-  readonly observe: (event: ClientEvent) => void;
+  /** Without it, what handlers of legacy servers throw is printed: no call rejects with it. */
+  readonly observe: ((event: ClientEvent) => void) | undefined;
 }
 
 /** The handlers of one client. */
@@ -76,7 +77,10 @@ export class Handlers {
     const durationMs = performance.now() - start;
     const outcome = answered.ok ? "ok" : signal.aborted ? "cancelled" : "error";
     const error = answered.ok ? undefined : answered.cause;
-    this.#options.observe({ type: "question", method: clip(method), durationMs, outcome, error });
+    const { observe } = this.#options;
+    if (observe) observe({ type: "question", method: clip(method), durationMs, outcome, error });
+    else if (!answered.ok && answered.isFault && revision.era === "legacy")
+      console.warn(`The handler of ${clip(method)} failed:`, error);
     return answered;
   }
 
@@ -92,7 +96,8 @@ export class Handlers {
     try {
       return { ok: true, result: aboutTask(await untilAborted(asked, signal), question, revision) };
     } catch (cause) {
-      return { ok: false, error: rpcErrorFor(cause), cause };
+      const error = rpcErrorFor(cause);
+      return { ok: false, error, cause, isFault: error === failed && !signal.aborted };
     } finally {
       this.#awaited--;
     }
@@ -148,10 +153,12 @@ function aboutTask(result: JsonObject, { params }: Question, revision: Revision)
 /** The code for a user who rejects a sampling request. */
 const rejectedByUser = -1;
 
+const failed: RpcError = { code: errorCodes.internal, message: "The client could not answer" };
+
 /** What a server sees of an exception in a handler: only what the handler means for it. */
 function rpcErrorFor(error: unknown): RpcError {
   if (error instanceof ProtocolError) return rpcErrorOf(error);
   if (error instanceof InputDeclined || error instanceof InputCancelled)
     return { code: rejectedByUser, message: "The user rejected the request" };
-  return { code: errorCodes.internal, message: "The client could not answer" };
+  return failed;
 }

@@ -22,6 +22,8 @@ export type Answered =
       readonly error: RpcError;
       /** What the call of a modern client rejects with: what the handler threw, or what is wrong with the question. */
       readonly cause: unknown;
+      /** Whether a handler failed, so that only its author can do something about it. */
+      readonly isFault?: boolean;
     };
 
 /** Answers the questions of a server. */

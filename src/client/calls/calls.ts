@@ -183,6 +183,6 @@ export function joinCalls(
   return { connection, calls: new Calls(connection, answers, { ...settings, takeId, credentials, secrets }) };
 }
 
-function closedError(): ConnectionLost {
+export function closedError(): ConnectionLost {
   return new ConnectionLost("closed", "The client is closed: connect again", { mayHaveRun: false });
 }

@@ -51,7 +51,8 @@ const byCode: ReadonlyMap<number, Verdict> = new Map([
 
 /** What an HTTP reply without a JSON-RPC message says, by its status. */
 const byStatus: readonly (readonly [from: number, to: number, Verdict])[] = [
-  // Refused for now, not for the era.
+  // Refused for the caller, or for now, not for the era.
+  [403, 403, "fail"],
   [408, 408, "fail"],
   [429, 429, "fail"],
   [400, 499, "legacy"],

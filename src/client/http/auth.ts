@@ -2,8 +2,10 @@
 import { type Later, later } from "../../async/later.ts";
 import { isThenable } from "../../async/promises.ts";
 import { ConfigurationError } from "../../errors.ts";
+import { textRecord } from "../../kinds.ts";
 import type { Secrets } from "../redaction/secrets.ts";
 import type { AuthOption, ClientAuth, HeaderFields } from "../settings/auth.ts";
+import { isToken } from "../settings/checks.ts";
 import { checkSendable } from "./headers.ts";
 import type { OnAuthorizing, Refusals, Refused } from "./refusals.ts";
 import type { HttpReply } from "./send.ts";
@@ -39,8 +41,8 @@ export class Credentials {
 
   /** The headers of the next request, or a promise of them; undefined if the client has no credentials. */
   headers(url: string, method: string): HeaderFields | Promise<HeaderFields> | undefined {
-    const given = this.#auth?.headers({ url, method, server: this.#server });
-    if (given === undefined) return undefined;
+    if (this.#auth === undefined) return undefined;
+    const given = this.#auth.headers({ url, method, server: this.#server });
     return isThenable(given) ? given.then((headers) => this.#use(headers)) : this.#use(given);
   }
 
@@ -63,6 +65,7 @@ export class Credentials {
   }
 
   #use(headers: HeaderFields): HeaderFields {
+    checkFields(headers);
     const lower: Record<string, string> = {};
     for (const name of Object.keys(headers)) lower[name.toLowerCase()] = headers[name] as string;
     const owner = ownerOf(lower);
@@ -104,7 +107,18 @@ function toClientAuth(option: AuthOption): ClientAuth {
 }
 
 function bearer(token: unknown): HeaderFields {
-  if (typeof token === "string") return { authorization: `Bearer ${token}` };
-  const problem = "returned no token: return a text, or write auth: oauth()";
-  throw new ConfigurationError("INVALID_OPTION", { subject: "connect", field: "auth" }, problem);
+  if (isToken(token)) return { authorization: `Bearer ${token}` };
+  throw invalid("auth", 'returned no token: return a text without "Bearer", or write auth: oauth()');
+}
+
+function checkFields(headers: unknown): void {
+  if (textRecord.is(headers)) return;
+  const type = typeof headers;
+  const names = { string: "a text", object: "no plain object of names and texts" };
+  const what = type === "string" || type === "object" ? names[type] : type;
+  throw invalid("auth.headers()", `returned ${what}: return { Authorization: … }`);
+}
+
+function invalid(field: string, problem: string): ConfigurationError {
+  return new ConfigurationError("INVALID_OPTION", { subject: "connect", field }, problem);
 }

@@ -4,8 +4,8 @@ import type { CallBudget } from "../channel/channel.ts";
 import type { AuthRefusal, ClientAuth, HeaderFields } from "../settings/auth.ts";
 import type { Secrets } from "../redaction/secrets.ts";
 import { clip } from "../../errors.ts";
-import { parseChallenge } from "../settings/challenge.ts";
-import { AuthRequired } from "../settings/errors.ts";
+import { type Challenge, parseChallenge } from "../settings/challenge.ts";
+import { AuthRequired, HttpFailure } from "../settings/errors.ts";
 import { printable, shownUrl } from "../settings/shown.ts";
 import { pageBeyond } from "./cross-origin.ts";
 import { failureOf, reading } from "./failure.ts";
@@ -59,7 +59,10 @@ export class Refusals {
     this.#onAuthorizing = onAuthorizing;
   }
 
-  /** Resolves if the request is worth trying again; otherwise rejects with AuthRequired. */
+  /**
+   * Resolves if the request is worth trying again; otherwise rejects with AuthRequired, or with HttpFailure after a 403 that is not about
+   * tokens: it names no scheme for them, and none was sent.
+   */
   async handle(reply: HttpReply, refused: Refused): Promise<void> {
     const { url, headers, signal, budget } = refused;
     const status = reply.status as 401 | 403;
@@ -90,17 +93,19 @@ export class Refusals {
     const hint = exposureHint(reply, url, "WWW-Authenticate", ...nonce);
     const said = await this.#secrets.clean(challenge);
     const spoken = "body" in cause ? (await reading.get())(cause.body) : "";
-    const { reason, scopes } = reasonOf(said, spoken);
-    const remedy = remedyOf(status, scopes, this.#sentBy(headers));
+    const { reason, scopes, scheme } = reasonOf(said, spoken);
+    const source = this.#sentBy(headers);
+    const isOther = status === 403 && scheme === undefined && !("authorization" in headers);
+    const remedy = isOther && source === "nothing" ? "" : remedyOf(status, scopes, source);
     const message = [`${shownUrl(url)} answered ${status}`, reason, remedy].filter(Boolean).join(": ");
-    throw new AuthRequired({ status, url, challenge: said }, hint ? `${message}; ${hint}` : message, {
-      cause,
-    });
+    const whole = hint ? `${message}; ${hint}` : message;
+    if (isOther && "body" in cause) throw new HttpFailure(cause, whole);
+    throw new AuthRequired({ status, url, challenge: said }, whole, { cause });
   }
 
   /** Where the credentials of a request come from. */
   #sentBy(headers: HeaderFields): Source {
-    if (!("authorization" in headers)) return "nothing";
+    if (!("authorization" in headers)) return this.#auth?.refused ? "nothing yet" : "nothing";
     return this.#auth?.refused ? "auth" : "token";
   }
 
@@ -126,19 +131,23 @@ export class Refusals {
   }
 }
 
-/** Where the credentials of a refused request come from: the user passed them, an object `auth` obtained them, or there were none. */
-type Source = "nothing" | "token" | "auth";
+/** Where the credentials of a refused request come from: the user passed them, an object `auth` obtained them or has none yet, or there were none. */
+type Source = "nothing" | "nothing yet" | "token" | "auth";
 
 /** Why the server refused, in its own words: those of the challenge, else of the body; and the scopes that it names. */
-function reasonOf(challenge: string | undefined, said: string): { reason: string; scopes: string } {
-  const { error, errorDescription, scope = [] } = parseChallenge(challenge);
+function reasonOf(
+  challenge: string | undefined,
+  said: string,
+): Pick<Challenge, "scheme"> & { readonly reason: string; readonly scopes: string } {
+  const { scheme, error, errorDescription, scope = [] } = parseChallenge(challenge);
   const words = [error, errorDescription ?? said].filter(Boolean).join(": ");
-  return { reason: clip(printable(words)), scopes: clip(printable(scope.join(" "))) };
+  return { scheme, reason: clip(printable(words)), scopes: clip(printable(scope.join(" "))) };
 }
 
 function remedyOf(status: 401 | 403, scopes: string, source: Source): string {
   const needed = scopes && ` with the scopes ${scopes}`;
-  if (source === "nothing")
+  if (source === "nothing yet" && status === 403) return "if it requires a token, let it answer 401";
+  if (source === "nothing" || source === "nothing yet")
     return `pass a token${needed}, or oauth() of halyard/client/oauth, as the option auth`;
   const another =
     status === 401

@@ -91,6 +91,7 @@ function checkUrl(target: string | URL): string {
 const hostAndPath = /^(?:localhost|[\w-]+(?:\.[\w-]+)+)(?::\d+)?(?:\/|$)|^[\w-]+:\d+/;
 
 function notHttp(target: string): string {
+  if (/^\s*\{/.test(target)) return "is the text of JSON: pass connectAll(JSON.parse(text))";
   const lacksScheme = hostAndPath.test(target) && !/\.[cm]?[jt]s$/.test(target);
   if (lacksScheme) {
     const isLocal = /^(?:localhost|127\.)/.test(target);

@@ -68,13 +68,7 @@ export class Access {
     // Another request was refused before, and new tokens have come meanwhile.
     if (tokens && used !== authorizationOf(tokens)) return true;
     const names = challenge.error === "insufficient_scope" ? challenge.scope : undefined;
-    if (status === 403 && names === undefined) {
-      if (used !== undefined) return false;
-      throw new OAuthError(
-        "refused",
-        `${shownUrl(this.#server)} answers 403 to a request without a token: if it requires one, let it answer 401`,
-      );
-    }
+    if (status === 403 && names === undefined) return false;
     await this.#throwIfHopeless(refusal, challenge);
     this.#wait(refusal);
     if (this.#obtaining && this.#nobodyWaits.signal.aborted) {

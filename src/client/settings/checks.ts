@@ -26,6 +26,7 @@ import { type Filled, checkOptions, givenOf } from "../../options.ts";
 import type { Root } from "../../protocol/asking.ts";
 import { extensionIdProblem } from "../../protocol/meta.ts";
 import { type Implementation, knownImplementation, type LogLevel, logLevels } from "../../protocol/model.ts";
+import { listChanged, logMessage, resourceUpdated } from "../../protocol/notifications.ts";
 import { revisions } from "../../protocol/revisions/index.ts";
 import type { ClientEvent } from "./events.ts";
 import { type Backoff, type ClientLimits, defaultBackoff, defaultClientLimits } from "./limits.ts";
@@ -91,6 +92,16 @@ const answeredBy: Readonly<Record<string, string>> = {
   ping: "the client answers it",
 };
 
+/** The notifications that something else receives, the same on every revision. */
+const heardBy: Readonly<Record<string, string>> = {
+  [listChanged.tools]: "use client.listen({ tools: true })",
+  [listChanged.prompts]: "use client.listen({ prompts: true })",
+  [listChanged.resources]: "use client.listen({ resourceList: true })",
+  [resourceUpdated]: "use client.listen({ resources: [uri] })",
+  [logMessage]: "pass onLog",
+  "notifications/progress": "pass onProgress to the call",
+};
+
 const handlers = {
   is: (value: unknown) => isPlain(value) && Object.values(value as object).every(isFunction),
   mustBe: 'an object of methods and functions, such as { "acme/news": (params) => console.log(params) }',
@@ -102,12 +113,14 @@ export const knownConnectOptions: Known<ConnectOptions> = {
   ...knownSettings,
   info: optionsOf(knownImplementation),
   revision: oneOf("auto", "modern", "legacy", ...revisions.map(({ date }) => date)),
-  remembered: { is: isRemembered, mustBe: "what client.remember() returned" },
+  remembered: {
+    is: isRemembered,
+    mustBe: "what client.remember() returned",
+    remedy: parsedFirst,
+    isSecret: true,
+  },
   auth: {
-    is: (value) =>
-      (isFilled(value) && !/^bearer\s/i.test(value as string)) ||
-      isFunction(value) ||
-      hasMethods(value, "headers"),
+    is: (value) => isToken(value) || isFunction(value) || hasMethods(value, "headers"),
     mustBe: 'a token without "Bearer", a function that returns one, or an object with headers()',
     isSecret: true,
   },
@@ -172,25 +185,41 @@ function otherOption(name: string): string | undefined {
   return Object.hasOwn(otherOptions, name) ? `is not an option: ${otherOptions[name]}` : undefined;
 }
 
+/** Says what to use for a method of the protocol. */
+function ownMethod(
+  kind: string,
+  instead: Readonly<Record<string, string>>,
+): (method: string) => string | undefined {
+  return (method) =>
+    Object.hasOwn(instead, method) ? `is a ${kind} of the protocol: ${instead[method]}` : undefined;
+}
+
+/** Throws for the first name in the option `field` that has a problem. */
+function refuseNames(
+  field: string,
+  given: object | undefined,
+  problemOfName: (name: string) => string | undefined,
+): void {
+  for (const name of Object.keys(given ?? {})) {
+    const problem = problemOfName(name);
+    if (problem === undefined) continue;
+    const where = { subject: "connect", field: `${field}["${name}"]` };
+    throw new ConfigurationError("INVALID_OPTION", where, problem);
+  }
+}
+
 /** Throws for the first option of `connect` that does not exist or cannot work, and fills in the defaults. */
 export function resolveOptions(options: ConnectOptions): ClientSettings {
   checkOptions({ subject: "connect", problem: otherOption }, options, knownConnectOptions);
   const { limits, backoff, observe, logLevel, onLog, ...given } = givenOf(options);
-  for (const method of Object.keys(options.onRequest ?? {})) {
-    if (!Object.hasOwn(answeredBy, method)) continue;
-    const where = { subject: "connect", field: `onRequest["${method}"]` };
-    throw new ConfigurationError(
-      "INVALID_OPTION",
-      where,
-      `is a request of the protocol: ${answeredBy[method]}`,
+  const { onRequest, onNotification, capabilities, headers, auth } = options;
+  refuseNames("onRequest", onRequest, ownMethod("request", answeredBy));
+  refuseNames("onNotification", onNotification, ownMethod("notification", heardBy));
+  refuseNames("capabilities.extensions", capabilities?.extensions, extensionIdProblem);
+  if (auth !== undefined)
+    refuseNames("headers", headers, (name) =>
+      isAuthorization(name) ? "is given, and so is auth: remove one" : undefined,
     );
-  }
-  for (const id of Object.keys(options.capabilities?.extensions ?? {})) {
-    const problem = extensionIdProblem(id);
-    if (problem === undefined) continue;
-    const where = { subject: "connect", field: `capabilities.extensions["${id}"]` };
-    throw new ConfigurationError("INVALID_OPTION", where, problem);
-  }
   return {
     ...defaults,
     ...given,
@@ -210,6 +239,21 @@ export function guarded<Seen>(observe: (seen: Seen) => void): (seen: Seen) => vo
       // There is nobody to tell: the observer is the one who is told.
     }
   };
+}
+
+export function isAuthorization(header: string): boolean {
+  return header.toLowerCase() === "authorization";
+}
+
+/** Whether a value can be a token. The name of its scheme is not part of it. */
+export function isToken(value: unknown): value is string {
+  return isFilled(value) && !/^bearer\s/i.test(value);
+}
+
+/** What to do with the text of an object, or the path of a file that has one. */
+export function parsedFirst(value: unknown): string | undefined {
+  if (typeof value !== "string") return undefined;
+  return `it is a text: ${/^\s*\{/.test(value) ? "pass JSON.parse(text)" : "read and parse the file first"}`;
 }
 
 function isRemembered(value: unknown): boolean {

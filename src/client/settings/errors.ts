@@ -121,7 +121,8 @@ export class HttpFailure extends HalyardError {
 }
 
 /**
- * The server requires credentials (401), or other ones (403). The message has the server's reason, and the scopes that it names.
+ * The server requires credentials (401), or other ones (403). A 403 that is not about tokens is an {@link HttpFailure}: it has no challenge
+ * for one, and none was sent. The message has the server's reason, and the scopes that it names.
  *
  * @example
  * ```ts

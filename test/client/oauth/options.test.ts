@@ -102,7 +102,7 @@ describe("the messages", () => {
     const fetch = async (): Promise<Response> => new Response("", { status: 500 });
     const connecting = connect("https://mcp.example.com/mcp", { auth: auth as never, fetch });
     await expect(connecting).rejects.toThrow(
-      "connect: auth returned no token: return a text, or write auth: oauth()",
+      'connect: auth returned no token: return a text without "Bearer", or write auth: oauth()',
     );
   });
 });

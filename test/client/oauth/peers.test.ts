@@ -250,10 +250,11 @@ describe("says what to change where", () => {
   });
 
   test("if the server answers 403 to a request without a token", async () => {
-    const { join: begin } = await set((server) => refuseWith(server, 403));
-    const { problem, message } = await failure(begin());
-    expect(problem).toBe("refused");
-    expect(message).toContain("if it requires one, let it answer 401");
+    const { server, join: begin } = await set((one) => refuseWith(one, 403));
+    await expect(begin()).rejects.toMatchObject({
+      name: "HttpFailure",
+      message: `${server.url} answered 403: if it requires a token, let it answer 401`,
+    });
   });
 
   test("if a service finds no authorization server", async () => {
