@@ -32,7 +32,7 @@ import type { Listening, ListenOptions, OnChange } from "./listening/listening.t
 import type { Listenings } from "./listening/listenings.ts";
 import { errorCodes } from "../errors.ts";
 import { type Known, milliseconds, text, textRecord } from "../kinds.ts";
-import { checkArguments, checkName, checkReference, checkUri } from "./settings/arguments.ts";
+import { checkArguments, checkJson, checkName, checkReference, checkUri } from "./settings/arguments.ts";
 import { checkCallOptions, type ClientSettings, knownCallOptions } from "./settings/checks.ts";
 import { InvalidResponse, RpcRejection, ToolCallError } from "./settings/errors.ts";
 import type { CallOptions } from "./settings/options.ts";
@@ -92,8 +92,10 @@ export class McpClient<Tools extends ToolTypes<Tools> = AnyTools> extends AsyncC
   readonly #listenings: Later<Listenings>;
 
   /** @internal */
-  constructor({ connection, calls, logging, catalogue, settings }: ClientParts) {
+  constructor({ connection, calls, logging, catalogue, settings }: ClientParts = {} as never) {
     super();
+    if (connection === undefined)
+      throw new TypeError("McpClient is made by connect(): const client = await connect(target)");
     this.#connection = connection;
     this.#calls = calls;
     this.#logging = logging;
@@ -332,11 +334,13 @@ export class McpClient<Tools extends ToolTypes<Tools> = AnyTools> extends AsyncC
   /** Sends any request, and resolves with its result. Keys of your own in `_meta` follow the rules of MCP: `your.domain/name`, or a name alone. */
   async request(method: string, params?: JsonObject, options?: CallOptions): Promise<JsonObject> {
     checkCallOptions("request", options);
+    checkJson("request", method, params, "params");
     return this.#calls.request(method, params, options);
   }
 
   /** Sends any notification. */
-  notify(method: string, params?: JsonObject): Promise<void> {
+  async notify(method: string, params?: JsonObject): Promise<void> {
+    checkJson("notify", method, params, "params");
     return this.#calls.notify(method, params);
   }
 

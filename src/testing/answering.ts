@@ -1,11 +1,10 @@
 // The questions of a server to a test client: those in a result, the retry that answers them, and the answers of a function.
 import { untilAborted } from "../async/promises.ts";
 import type { Answered, Answers, Question as Asked } from "../client/answering/question.ts";
-import { RpcRejection } from "../client/settings/errors.ts";
 import { errorCodes } from "../errors.ts";
 import type { ClientCapabilities } from "../protocol/model.ts";
 import type { Revision } from "../protocol/revision.ts";
-import { isObject, type JsonObject } from "../wire/message.ts";
+import type { JsonObject } from "../wire/message.ts";
 
 /** A question from the server to the client. */
 export interface Question {
@@ -88,22 +87,6 @@ const answering: { readonly [method: string]: string } = {
   "sampling/createMessage": "onSample",
   "roots/list": "roots",
 };
-
-/** The options that declare each capability. */
-const declaring: { readonly [capability: string]: string } = {
-  elicitation: "onElicit",
-  sampling: "onSample",
-  roots: "roots",
-};
-
-/** The rejection of a call that needs what the client did not declare, with the option that declares it. */
-export function withRemedy(rejection: RpcRejection): RpcRejection {
-  const needs = isObject(rejection.data) ? rejection.data["requiredCapabilities"] : undefined;
-  const options = Object.keys(isObject(needs) ? needs : {}).map((name) => declaring[name] ?? "capabilities");
-  if (rejection.code !== errorCodes.missingClientCapability || options.length === 0) return rejection;
-  const message = `${rejection.message}: pass ${[...new Set(options)].join(" and ")} to connect`;
-  return new RpcRejection({ code: rejection.code, message, data: rejection.data }, rejection.cause);
-}
 
 /** Answers with the function of a test, or with its handlers, and declares what the test says. */
 export class TestAnswers implements Answers {

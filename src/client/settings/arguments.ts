@@ -1,4 +1,5 @@
-// Refuses what other clients pass to the methods of a client, and shows the form here.
+// Refuses what cannot be sent, and what other clients pass to the methods of a client, and shows the form here.
+import { isPlain } from "../../kinds.ts";
 import { isObject } from "../../wire/message.ts";
 
 /** Refuses the object form of other clients. */
@@ -12,7 +13,43 @@ export function checkName(method: string, name: unknown, args: string): void {
 export function checkArguments(method: string, tool: string, args: unknown): void {
   if (args !== undefined && !isObject(args))
     throw new TypeError(`${method}("${tool}"): the arguments must be an object, such as { city: "Oslo" }`);
+  checkJson(method, tool, args, "arguments");
 }
+
+/** Throws for a value that JSON would leave out or change. */
+export function checkJson(method: string, name: string, value: unknown, path: string): void {
+  const problem = problemIn(value, []);
+  if (problem !== undefined)
+    throw new TypeError(`${method}("${name}"): ${path}${problem}, which JSON cannot hold`);
+}
+
+/** Deeper values are not looked at: a search for circles among them would take long. */
+const maxDepth = 1000;
+
+/** The rest of the path to a value that JSON cannot hold, and what it is. `around`: the objects that it is in. */
+function problemIn(value: unknown, around: object[]): string | undefined {
+  if (typeof value === "number") return Number.isFinite(value) ? undefined : ` is ${value}`;
+  if (typeof value !== "object" || value === null)
+    return scalars.has(typeof value) ? undefined : ` is a ${typeof value}`;
+  if ("toJSON" in value || around.length > maxDepth) return undefined;
+  if (around.includes(value)) return " is circular";
+  const isList = Array.isArray(value);
+  if (!isList && !isPlain(value)) return ` is a ${(value as Partial<object>).constructor?.name}`;
+  const names = isList ? undefined : Object.keys(value);
+  const { length } = names ?? (value as unknown[]);
+  around.push(value);
+  for (let at = 0; at < length; at++) {
+    const key = names?.[at] ?? at;
+    const member = (value as Readonly<Record<string | number, unknown>>)[key];
+    const problem = typeof member === "string" ? undefined : problemIn(member, around);
+    if (problem !== undefined) return isList ? `[${key}]${problem}` : `.${key}${problem}`;
+  }
+  around.pop();
+  return undefined;
+}
+
+/** `null` is an object to the operator. */
+const scalars: ReadonlySet<string> = new Set(["string", "boolean", "undefined", "object"]);
 
 export function checkUri(uri: unknown): void {
   if (typeof uri === "string" || uri instanceof URL) return;
