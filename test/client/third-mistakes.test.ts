@@ -235,3 +235,16 @@ describe("what is ignored is told", () => {
     ]);
   });
 });
+
+test("with fake timers calls are answered, and changes arrive when the test moves the clock", async () => {
+  vi.useFakeTimers();
+  onTestFinished(() => void vi.useRealTimers());
+  const live = new McpServer({ name: "live", version: "1.0.0" });
+  live.tool("one", {}, () => "1");
+  const client = await connectTest(live, { revision: newestLegacy });
+  onTestFinished(() => client.close());
+  expect((await client.callTool("one")).content).toEqual([{ type: "text", text: "1" }]);
+  live.tool("two", {}, () => "2");
+  await vi.advanceTimersByTimeAsync(1000);
+  expect(client.notifications("notifications/tools/list_changed")).toHaveLength(1);
+});

@@ -18,33 +18,30 @@ export function checkArguments(method: string, tool: string, args: unknown): voi
 
 /** Throws for a value that JSON would leave out or change. */
 export function checkJson(method: string, name: string, value: unknown, path: string): void {
-  const problem = problemIn(value, []);
+  const problem = problemIn(value, new Set());
   if (problem !== undefined)
     throw new TypeError(`${method}("${name}"): ${path}${problem}, which JSON cannot hold`);
 }
 
-/** Deeper values are not looked at: a search for circles among them would take long. */
-const maxDepth = 1000;
-
 /** The rest of the path to a value that JSON cannot hold, and what it is. `around`: the objects that it is in. */
-function problemIn(value: unknown, around: object[]): string | undefined {
+function problemIn(value: unknown, around: Set<object>): string | undefined {
   if (typeof value === "number") return Number.isFinite(value) ? undefined : ` is ${value}`;
   if (typeof value !== "object" || value === null)
     return scalars.has(typeof value) ? undefined : ` is a ${typeof value}`;
-  if ("toJSON" in value || around.length > maxDepth) return undefined;
-  if (around.includes(value)) return " is circular";
+  if ("toJSON" in value) return undefined;
+  if (around.has(value)) return " is circular";
   const isList = Array.isArray(value);
   if (!isList && !isPlain(value)) return ` is a ${(value as Partial<object>).constructor?.name}`;
   const names = isList ? undefined : Object.keys(value);
   const { length } = names ?? (value as unknown[]);
-  around.push(value);
+  around.add(value);
   for (let at = 0; at < length; at++) {
     const key = names?.[at] ?? at;
     const member = (value as Readonly<Record<string | number, unknown>>)[key];
     const problem = typeof member === "string" ? undefined : problemIn(member, around);
     if (problem !== undefined) return isList ? `[${key}]${problem}` : `.${key}${problem}`;
   }
-  around.pop();
+  around.delete(value);
   return undefined;
 }
 
