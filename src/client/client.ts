@@ -32,7 +32,15 @@ import type { Listening, ListenOptions, OnChange } from "./listening/listening.t
 import type { Listenings } from "./listening/listenings.ts";
 import { errorCodes } from "../errors.ts";
 import { type Known, milliseconds, text, textRecord } from "../kinds.ts";
-import { checkArguments, checkJson, checkName, checkReference, checkUri } from "./settings/arguments.ts";
+import { refuseOtherNames } from "./other-names.ts";
+import {
+  checkArguments,
+  checkJson,
+  checkMade,
+  checkName,
+  checkReference,
+  checkUri,
+} from "./settings/arguments.ts";
 import { checkCallOptions, type ClientSettings, knownCallOptions } from "./settings/checks.ts";
 import { InvalidResponse, RpcRejection, ToolCallError } from "./settings/errors.ts";
 import type { CallOptions } from "./settings/options.ts";
@@ -91,11 +99,14 @@ export class McpClient<Tools extends ToolTypes<Tools> = AnyTools> extends AsyncC
   readonly #tasks: Later<Tasks>;
   readonly #listenings: Later<Listenings>;
 
+  static {
+    refuseOtherNames(this.prototype);
+  }
+
   /** @internal */
   constructor({ connection, calls, logging, catalogue, settings }: ClientParts = {} as never) {
     super();
-    if (connection === undefined)
-      throw new TypeError("McpClient is made by connect(): const client = await connect(target)");
+    checkMade(connection);
     this.#connection = connection;
     this.#calls = calls;
     this.#logging = logging;
