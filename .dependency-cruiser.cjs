@@ -55,7 +55,11 @@ module.exports = {
       from: { path: "^src/client/" },
       to: {
         path: "^src/",
-        pathNot: ["^src/client/", "^src/(errors|kinds|options)\\.ts$", "^src/(async|wire|protocol|schema)/"],
+        pathNot: [
+          "^src/client/",
+          "^src/(errors|kinds|options|refused-names)\\.ts$",
+          "^src/(async|wire|protocol|schema)/",
+        ],
       },
     },
     {

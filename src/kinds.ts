@@ -45,6 +45,14 @@ export const signal: Kind<AbortSignal> = {
 export const textRecord: Kind<Readonly<Record<string, string>>> = {
   is: (value) => isPlain(value) && isTexts(Object.values(value)),
   mustBe: "a plain object of names and texts",
+  remedy: (value) => {
+    const [name, given] =
+      Object.entries(isPlain(value) ? value : {}).find(([, each]) => !text.is(each)) ?? [];
+    if (name === undefined) return undefined;
+    return given === undefined
+      ? `${clip(name)} is undefined: set it, or leave it out`
+      : `${clip(name)} is ${given === null ? "null" : `of the type ${typeof given}`}: write a text`;
+  },
   isSecret: true,
 };
 

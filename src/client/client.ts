@@ -29,8 +29,11 @@ import type {
 } from "./settings/received.ts";
 import { errorCodes } from "../errors.ts";
 import { type Known, milliseconds, text, textRecord } from "../kinds.ts";
+import { refuseOtherNames } from "./other-names.ts";
 import {
   checkArguments,
+  checkJson,
+  checkMade,
   checkMiddleware,
   checkName,
   checkParams,
@@ -95,9 +98,14 @@ export class McpClient<Tools extends ToolTypes<Tools> = AnyTools> extends AsyncC
   readonly #tasks: Later<Tasks>;
   readonly #listenings: Later<Listenings>;
 
+  static {
+    refuseOtherNames(this.prototype);
+  }
+
   /** @internal */
-  constructor({ connection, calls, logging, catalogue, settings }: ClientParts) {
+  constructor({ connection, calls, logging, catalogue, settings }: ClientParts = {} as never) {
     super();
+    checkMade(connection);
     this.#connection = connection;
     this.#calls = calls;
     this.#logging = logging;
@@ -338,12 +346,14 @@ export class McpClient<Tools extends ToolTypes<Tools> = AnyTools> extends AsyncC
   async request(method: string, params?: JsonObject, options?: CallOptions): Promise<JsonObject> {
     checkParams("request", params);
     checkCallOptions("request", options);
+    checkJson("request", method, params, "params");
     return this.#calls.request(method, params, options);
   }
 
   /** Sends any notification. */
   async notify(method: string, params?: JsonObject): Promise<void> {
     checkParams("notify", params);
+    checkJson("notify", method, params, "params");
     return this.#calls.notify(method, params);
   }
 

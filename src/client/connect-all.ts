@@ -19,7 +19,13 @@ import { connect, type Target } from "./connect.ts";
 import { namedOptions, type SharedOptions } from "./named-options.ts";
 import type { ReadEntry, ServerEntry } from "./server-entries.ts";
 import type { HeaderFields } from "./settings/auth.ts";
-import { guarded, isAuthorization, knownConnectOptions, parsedFirst } from "./settings/checks.ts";
+import {
+  isAuthorization,
+  knownConnectOptions,
+  parsedFirst,
+  guarded,
+  tellIgnored,
+} from "./settings/checks.ts";
 import type { ConnectOptions } from "./settings/options.ts";
 
 /** What `connectAll` connects to, by name: targets as `connect` takes them, and entries of `mcpServers`. */
@@ -72,7 +78,8 @@ export async function connectAll(
   const wrong = problemOf(knownTargets, targets);
   if (wrong !== undefined)
     throw new ConfigurationError("INVALID_OPTION", { subject: "connectAll", field: "targets" }, wrong);
-  const named = Object.entries(inFile(targets));
+  const inside = inFile(targets);
+  const named = Object.entries(inside);
   const one = optionsOf(knownConnectOptions);
   const known: Known<ConnectAllOptions> = {
     ...knownConnectOptions,
@@ -82,10 +89,17 @@ export async function connectAll(
   const disabled = new Set<string>();
   const connects = new Map<string, () => Promise<McpClient>>();
   for (const [name, target] of named) {
-    const isOff = isEntry(target) && (await takeEntry(name, target, options.observe));
+    const isOff = isEntry(target) && (await takeEntry(name, target, options));
     if (isOff) disabled.add(name);
     else connects.set(name, () => connectOne(name, target, options));
   }
+  const others = inside === targets.mcpServers ? fileOf(targets, "servers") : undefined;
+  for (const server of Object.keys(others ?? {}))
+    tell(
+      options,
+      server,
+      `connectAll: ${JSON.stringify(server)} is in servers, and the file has mcpServers too: ignored`,
+    );
   const clients = new McpClients(connects, disabled);
   await clients.retry();
   for (const outcome of clients.outcomes.values()) {
@@ -113,12 +127,14 @@ function isOne(value: unknown): boolean {
 
 /** The servers of a file; servers by name are returned as they are, even if one of them is named like a field of files. */
 function inFile(given: ServerTargets | ServersFile): ServerTargets {
-  for (const field of ["mcpServers", "servers"]) {
-    const inner: unknown = Object.hasOwn(given, field) ? (given as ServerTargets)[field] : undefined;
-    if (isEntry(inner) && typeof inner.url !== "string" && typeof inner.command !== "string")
-      return inner as ServerTargets;
-  }
-  return given as ServerTargets;
+  return fileOf(given, "mcpServers") ?? fileOf(given, "servers") ?? (given as ServerTargets);
+}
+
+/** The servers in a field of a file; undefined if it is not one. */
+function fileOf(given: ServerTargets | ServersFile, field: string): ServerTargets | undefined {
+  const inner: unknown = Object.hasOwn(given, field) ? (given as ServerTargets)[field] : undefined;
+  const isFile = isEntry(inner) && typeof inner.url !== "string" && typeof inner.command !== "string";
+  return isFile ? (inner as ServerTargets) : undefined;
 }
 
 function isEntry(target: unknown): target is ServerEntry {
@@ -126,19 +142,21 @@ function isEntry(target: unknown): target is ServerEntry {
 }
 
 /** Says what is ignored of an entry. Returns whether the entry is disabled. */
-async function takeEntry(
-  name: string,
-  entry: ServerEntry,
-  observe: ConnectAllOptions["observe"],
-): Promise<boolean> {
+async function takeEntry(name: string, entry: ServerEntry, options: ConnectAllOptions): Promise<boolean> {
   if (entry.disabled === true) return true;
-  const { ignoredOf } = await entries.get();
-  const tell = observe && guarded(observe);
-  for (const reason of ignoredOf(name, entry)) {
-    if (tell) tell({ type: "ignored", reason, server: name });
-    else console.warn(reason);
+  if (entry.enabled === false) {
+    const reason = `connectAll: ${JSON.stringify(name)}.enabled is false: not connected`;
+    // It is what the file says: no warning without an observer.
+    if (options.observe) tell(options, name, reason);
+    return true;
   }
+  const { ignoredOf } = await entries.get();
+  for (const reason of ignoredOf(name, entry)) tell(options, name, reason);
   return false;
+}
+
+function tell({ observe }: ConnectAllOptions, server: string, reason: string): void {
+  tellIgnored(observe && guarded((event) => observe({ ...event, server })), reason);
 }
 
 async function connectOne(
@@ -148,12 +166,16 @@ async function connectOne(
 ): Promise<McpClient> {
   const own = Object.hasOwn(servers, name) ? servers[name] : undefined;
   const { target, headers: inEntry = {} } = await readTarget(name, given);
-  const levels: Level[] = [shared, { headers: inEntry }, own ?? {}];
+  // What all servers share about HTTP is not for one that is started by a command, or is in this process.
+  const isHttp = typeof target === "string" || target instanceof URL;
+  const levels: Level[] = [isHttp ? shared : {}, { headers: inEntry }, own ?? {}];
   const nearest = levels.findLast(hasCredentials);
   const headers = mergedHeaders(
     levels.map((level) => (level === nearest ? level.headers : withoutCredentials(level.headers))),
   );
-  const { auth: _auth, headers: _headers, ...others } = { ...namedOptions(name, shared), ...own };
+  const { fetch, ...named } = namedOptions(name, shared);
+  const all = { ...named, ...(isHttp && fetch && { fetch }), ...own };
+  const { auth: _auth, headers: _headers, ...others } = all;
   const auth = nearest?.auth;
   const options = { ...others, ...(auth !== undefined && { auth }), ...(headers && { headers }) };
   try {

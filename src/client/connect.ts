@@ -13,7 +13,7 @@ import type { Connection } from "./connection/connection.ts";
 import { isFresh } from "./connection/remembering.ts";
 import type { AuthEvents } from "./http/auth.ts";
 import { redaction, Secrets } from "./redaction/secrets.ts";
-import { type ClientSettings, guarded, resolveOptions } from "./settings/checks.ts";
+import { type ClientSettings, guarded, resolveOptions, tellIgnored, tellThrown } from "./settings/checks.ts";
 import type { CommandTarget, ConnectOptions } from "./settings/options.ts";
 import { usedVariables } from "./settings/used-variables.ts";
 
@@ -87,7 +87,7 @@ export async function connect<Tools extends ToolTypes<Tools> = AnyTools>(
     ...settings,
     observe,
     remembered,
-    tap: options.record && record?.(guarded(options.record), limits, transport.secrets),
+    tap: options.record && record?.(quiet(options.record, observe), limits, transport.secrets),
   });
   ({ connection, calls } = joined);
   for (const [method, handle] of Object.entries(options.onNotification ?? {}))
@@ -109,6 +109,12 @@ export async function connect<Tools extends ToolTypes<Tools> = AnyTools>(
   return client;
 }
 
+type Record = NonNullable<ConnectOptions["record"]>;
+
+function quiet(record: Record, observe: ClientSettings["observe"]): Record {
+  return guarded(record, (error) => tellThrown(observe, record, `record threw: ${String(error)}`));
+}
+
 /** An observer that receives events without the secrets that servers repeat in them. */
 async function discreet(
   observe: ClientSettings["observe"],
@@ -119,23 +125,30 @@ async function discreet(
   return (event) => observe(secrets.redactor(redactorOf).value(event));
 }
 
+/** The options that have a meaning for servers on the network only. */
+const ofHttp = ["auth", "headers", "fetch"] as const;
+
 /** The transport to a target. Over HTTP, it tells `events` of credentials. It adds to `secrets` what the server receives. */
 async function transportOf(
   target: Target,
-  { headers, auth, fetch }: ConnectOptions,
-  { limits, backoff, observe = () => {} }: ClientSettings,
+  options: ConnectOptions,
+  { limits, backoff, observe }: ClientSettings,
   secrets: Secrets,
   events: AuthEvents,
 ): Promise<Transport> {
   if (typeof target === "string" || target instanceof URL) {
+    const { headers, auth, fetch } = options;
     const HttpTransport = await httpTransport.get();
     const send = await platform.createSend?.(fetch);
     return new HttpTransport(target, { send, fetch, headers, auth, secrets, limits, backoff, ...events });
   }
+  for (const name of ofHttp)
+    if (options[name] !== undefined)
+      tellIgnored(observe, `connect: ${name} is for HTTP, which this target does not use: ignored`);
   if (typeof target === "object" && target !== null) {
     if ("openWire" in target && typeof target.openWire === "function")
       return new (await wireTransport.get())(target, limits);
-    if ("command" in target) return platform.commandTransport(target, limits, secrets, observe);
+    if ("command" in target) return platform.commandTransport(target, limits, secrets, observe ?? (() => {}));
   }
   const problem = (await wrongTarget.get())(target);
   throw new ConfigurationError("INVALID_OPTION", { subject: "connect", field: "target" }, problem);

@@ -36,6 +36,8 @@ export interface ServerEntry {
   readonly cwd?: string | undefined;
   /** Whether to leave this server out. @default {false} */
   readonly disabled?: boolean | undefined;
+  /** The opposite, as other hosts write it. @default {true} */
+  readonly enabled?: boolean | undefined;
   readonly [field: string]: unknown;
 }
 
@@ -48,7 +50,11 @@ export interface ReadEntry {
 /** Returns the value of an environment variable. */
 type Variables = (name: string) => string | undefined;
 
-const ofEvery: Table = { type: oneOf("http", "streamable-http", "sse", "stdio"), disabled: flag };
+const ofEvery: Table = {
+  type: oneOf("http", "streamable-http", "sse", "stdio"),
+  disabled: flag,
+  enabled: flag,
+};
 
 /** The fields of each way to connect. */
 const ways: Readonly<Record<"url" | "command", Table>> = {
@@ -88,7 +94,7 @@ export function readEntry(name: string, entry: ServerEntry, variables: Variables
     if (problem !== undefined) throw invalid(placeOf(name, field), problem);
     fields[field] = filled(placeOf(name, field), entry[field], variables);
   }
-  const { type: _, disabled: __, url, headers, ...command } = fields;
+  const { type: _, disabled: __, enabled: ___, url, headers, ...command } = fields;
   if (way === "command") return { target: command as unknown as Target };
   if (headers === undefined) return { target: url as string };
   try {

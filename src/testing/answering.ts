@@ -1,12 +1,10 @@
 // The questions of a server to a test client: those in a result, the retry that answers them, and the answers of a function.
 import { untilAborted } from "../async/promises.ts";
 import type { Answered, Answers, Question as Asked } from "../client/answering/question.ts";
-import { RpcRejection } from "../client/settings/errors.ts";
 import { errorCodes } from "../errors.ts";
 import type { ClientCapabilities } from "../protocol/model.ts";
 import type { Revision } from "../protocol/revision.ts";
-import { revisions } from "../protocol/revisions/index.ts";
-import { isObject, type JsonObject } from "../wire/message.ts";
+import type { JsonObject } from "../wire/message.ts";
 
 /** A question from the server to the client. */
 export interface Question {
@@ -89,28 +87,6 @@ const answering: { readonly [method: string]: string } = {
   "sampling/createMessage": "onSample",
   "roots/list": "roots",
 };
-
-/** The requests that need each capability. */
-const needing: { readonly [capability: string]: string } = {
-  elicitation: "elicitation/create",
-  sampling: "sampling/createMessage",
-  roots: "roots/list",
-};
-
-/** The rejection of a call that needs what the client did not declare, with the option that declares it, or a revision that has it. */
-export function withRemedy(rejection: RpcRejection, revision: Revision): RpcRejection {
-  const needs = isObject(rejection.data) ? rejection.data["requiredCapabilities"] : undefined;
-  const methods = Object.keys(isObject(needs) ? needs : {}).map((name) => needing[name] ?? "");
-  if (rejection.code !== errorCodes.missingClientCapability || methods.length === 0) return rejection;
-  const isUnknown = (method: string): boolean => method !== "" && !revision.clientRequests.has(method);
-  const first = revisions.findLast(({ clientRequests }) =>
-    methods.filter(isUnknown).some((method) => clientRequests.has(method)),
-  );
-  const options = new Set(methods.map((method) => answering[method] ?? "capabilities"));
-  const remedy = first ? `use ${first.date} or later` : `pass ${[...options].join(" and ")} to connect`;
-  const message = `${rejection.message}: ${remedy}`;
-  return new RpcRejection({ code: rejection.code, message, data: rejection.data }, rejection.cause);
-}
 
 /** Answers with the function of a test, or with its handlers, and declares what the test says. */
 export class TestAnswers implements Answers {

@@ -14,13 +14,13 @@ import { checkCallOptions, type ClientSettings, knownCallOptions } from "../clie
 import { CallTimeout, NoCommonRevision, RpcRejection } from "../client/settings/errors.ts";
 import { type ClientLimits, defaultBackoff, defaultClientLimits } from "../client/settings/limits.ts";
 import type { CallOptions, ConnectOptions as ClientOptions } from "../client/settings/options.ts";
-import type { Known } from "../kinds.ts";
+import { func, type Known, needed, type Table } from "../kinds.ts";
 import type { ClientCapabilities } from "../protocol/model.ts";
 import type { Revision } from "../protocol/revision.ts";
 import { findRevision, revisions } from "../protocol/revisions/index.ts";
 import { isObject, type JsonObject, type RequestId, type RpcNotification } from "../wire/message.ts";
 import type { Wire } from "../wire/wire.ts";
-import { type Respond, TestAnswers, Unanswered, withRemedy } from "./answering.ts";
+import { type Respond, TestAnswers, Unanswered } from "./answering.ts";
 import { type Received, RecordedWire } from "./recorded-wire.ts";
 
 /** Long enough for a busy machine; only a failing test waits this long. */
@@ -63,6 +63,8 @@ const knownRawOptions: Known<RawRequestOptions> = {
   ...knownCallOptions,
   id: { is: (value) => typeof value === "string" || typeof value === "number", mustBe: "a text or a number" },
 };
+
+const knownMatches: Table = { matches: needed(func) };
 
 /** What a test client knows of a server in the same process. */
 export interface TestedServer {
@@ -227,7 +229,11 @@ export class TestClient<Tools extends ToolTypes<Tools> = AnyTools> extends McpCl
   }
 
   /** Resolves with the first message that `matches`, among those received so far and later ones. */
-  waitFor(matches: (message: Received) => boolean, timeoutMs: number = defaultTimeoutMs): Promise<Received> {
+  async waitFor(
+    matches: (message: Received) => boolean,
+    timeoutMs: number = defaultTimeoutMs,
+  ): Promise<Received> {
+    checkCallOptions("waitFor", { matches }, knownMatches);
     return this.#answers.unlessThrown(this.#wire.find(matches, timeoutMs));
   }
 
@@ -286,8 +292,7 @@ export class TestClient<Tools extends ToolTypes<Tools> = AnyTools> extends McpCl
     } catch (error) {
       const unanswered = error instanceof CallTimeout ? this.#answers.takeUnanswered() : undefined;
       if (unanswered) throw new Unanswered(unanswered, error);
-      const known = this.#withCause(error);
-      throw known instanceof RpcRejection ? withRemedy(known, this.#revision) : known;
+      throw this.#withCause(error);
     }
   }
 

@@ -54,6 +54,7 @@ interface Reply {
  * ```
  */
 export function replay(lines: Iterable<string>): WireSource {
+  if (typeof lines === "string" || !(Symbol.iterator in Object(lines))) throw notLines();
   const exchanges = readRecording(lines);
   return { openWire: () => new Player(exchanges), reopens: false };
 }
@@ -82,6 +83,7 @@ function readRecording(lines: Iterable<string>): Exchange[] {
   let number = 0;
   for (const line of lines) {
     number++;
+    if (typeof line !== "string") throw notLines();
     if (line.trim() === "") continue;
     const { direction, message } = readLine(line, number);
     for (const one of [message].flat()) {
@@ -90,6 +92,10 @@ function readRecording(lines: Iterable<string>): Exchange[] {
     }
   }
   return exchanges;
+}
+
+function notLines(): TypeError {
+  return new TypeError('replay takes lines: replay(readFileSync(path, "utf8").split("\\n"))');
 }
 
 function readLine(line: string, number: number): JsonObject {

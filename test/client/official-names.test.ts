@@ -103,3 +103,29 @@ describe("a client that answers by hand", () => {
     expect(scripted.of("initialize")[0]?.params?.["capabilities"]).not.toHaveProperty("elicitation");
   });
 });
+
+test.each<
+  [name: string, use: (client: Record<string, (...given: unknown[]) => unknown>) => unknown, says: string]
+>([
+  [
+    "setNotificationHandler()",
+    (client) => client["setNotificationHandler"]?.({}, () => {}),
+    "client.listen(filter, onChange), or onLog or onNotification of connect()",
+  ],
+  [
+    "subscribeResource()",
+    (client) => client["subscribeResource"]?.({ uri: "note:///1" }),
+    "client.listen({ resources: [uri] }, onChange)",
+  ],
+  ["getServerVersion()", (client) => client["getServerVersion"]?.(), "client.server"],
+  ["onclose", (client) => (client["onclose"] = () => {}), 'client.on("state", callback)'],
+  ["onerror", (client) => (client["onerror"] = () => {}), "observe of connect()"],
+])("%s of a client says what to use", async (name, use, says) => {
+  const client = await open();
+  expect(() => use(client as never)).toThrow(new TypeError(`McpClient has no ${name}: use ${says}`));
+});
+
+test("a client that refuses other names still closes at the end of its block", async () => {
+  await using client = await connect(server);
+  expect(Object.keys(client)).toEqual([]);
+});

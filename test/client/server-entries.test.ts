@@ -239,7 +239,7 @@ describe("a wrong entry fails alone, and names entry, field and remedy", () => {
     [
       "a number in env",
       { command: "x", env: { PORT: 80 } },
-      '"bad".env must be a plain object of names and texts',
+      '"bad".env must be a plain object of names and texts: PORT is of the type number: write a text',
     ],
     ["disabled as a text", { url, disabled: "yes" }, '"bad".disabled must be true or false, not "yes"'],
     [

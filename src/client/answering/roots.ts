@@ -1,5 +1,6 @@
 // Roots: the folders that the server may work on.
 import { ConfigurationError } from "../../errors.ts";
+import { mismatch } from "../../kinds.ts";
 import type { Root } from "../../protocol/asking.ts";
 import type { JsonObject } from "../../wire/message.ts";
 import type { RootsOption } from "../settings/handlers.ts";
@@ -29,7 +30,8 @@ export function readRoots(option: RootsOption): Reading {
 const upwards = /[/\\](?:\.|%2e){2}(?:[/\\]|$)/i;
 
 function rootsProblem(roots: readonly Root[]): string | undefined {
-  if (!Array.isArray(roots)) return "must be a list of roots";
+  const isList = Array.isArray(roots) && roots.every((root) => typeof Object(root).uri === "string");
+  if (!isList) return mismatch('a list such as [{ uri: "file:///home/ada" }]', roots);
   const wrong = (roots as readonly (Root | null)[]).find((root) => !isFolder(root?.uri));
   if (wrong === undefined) return undefined;
   return `has the URI ${JSON.stringify(wrong?.uri)}: use an absolute file:// URI without ".." segments`;

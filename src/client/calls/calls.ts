@@ -9,6 +9,7 @@ import type { Transport } from "../channel/channel.ts";
 import { Connection, type ConnectionSettings } from "../connection/connection.ts";
 import type { Peer } from "../connection/peer.ts";
 import type { Secrets } from "../redaction/secrets.ts";
+import { tellThrown } from "../settings/checks.ts";
 import { CallTimeout, ConnectionLost } from "../settings/errors.ts";
 import type { ClientEvent } from "../settings/events.ts";
 import type { ClientLimits } from "../settings/limits.ts";
@@ -156,6 +157,10 @@ export class Calls implements Core {
 
   observe(event: ClientEvent): void {
     this.#settings.observe?.(event);
+  }
+
+  thrown(own: object, reason: string): void {
+    tellThrown(this.#settings.observe, own, reason);
   }
 
   /** Ends the calls and the connection. */

@@ -57,4 +57,6 @@ export interface Core {
   /** Tells the credentials that a request would have from others; undefined if they never change. */
   credentials(): string | undefined | Promise<string>;
   observe(event: ClientEvent): void;
+  /** Reports what the function `own` of the user threw. */
+  thrown(own: object, reason: string): void;
 }

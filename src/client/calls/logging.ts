@@ -43,7 +43,7 @@ export class Logging {
     try {
       onLog({ level, logger: typeof logger === "string" ? logger : undefined, data });
     } catch (error) {
-      this.#calls.observe({ type: "ignored", reason: `onLog threw: ${String(error)}` });
+      this.#calls.thrown(onLog, `onLog threw: ${String(error)}`);
     }
   }
 }

@@ -1,8 +1,10 @@
 // Takes notifications of progress to the calls that asked for them, by their token.
 import type { JsonObject, RequestId } from "../../wire/message.ts";
+import { tellThrown } from "../settings/checks.ts";
 import type { ClientEvent } from "../settings/events.ts";
 import type { Progress } from "../settings/options.ts";
 import type { Call } from "./call.ts";
+import type { Core } from "./core.ts";
 
 /** The calls that asked for progress, by the id of their current attempt. */
 export class ProgressRoutes {
@@ -27,7 +29,8 @@ export class ProgressRoutes {
     if (call === undefined) return;
     call.sign();
     const { onProgress } = call.options;
-    if (onProgress) reportProgress(params, onProgress, call.what, this.#observe);
+    const thrown = tellThrown.bind(undefined, this.#observe);
+    if (onProgress) reportProgress(params, onProgress, call.what, thrown);
   }
 }
 
@@ -36,7 +39,7 @@ export function reportProgress(
   { progress, total, message }: JsonObject,
   onProgress: (progress: Progress) => void,
   what: string,
-  observe: ((event: ClientEvent) => void) | undefined,
+  thrown: Core["thrown"],
 ): void {
   if (typeof progress !== "number") return;
   try {
@@ -46,6 +49,6 @@ export function reportProgress(
       message: typeof message === "string" ? message : undefined,
     });
   } catch (error) {
-    observe?.({ type: "ignored", reason: `onProgress of ${what} threw: ${String(error)}` });
+    thrown(onProgress, `onProgress of ${what} threw: ${String(error)}`);
   }
 }

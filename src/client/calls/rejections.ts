@@ -2,7 +2,9 @@
 import { errorCodes } from "../../errors.ts";
 import { extensionIds } from "../../protocol/meta.ts";
 import type { ServerCapabilities } from "../../protocol/model.ts";
-import { isObject } from "../../wire/message.ts";
+import type { Revision } from "../../protocol/revision.ts";
+import { revisions } from "../../protocol/revisions/index.ts";
+import { isObject, type JsonObject } from "../../wire/message.ts";
 import type { Peer } from "../connection/peer.ts";
 import { RpcRejection } from "../settings/errors.ts";
 import { passTasks } from "./results.ts";
@@ -18,10 +20,13 @@ const needs: readonly (readonly [start: string, capability: keyof ServerCapabili
 
 /** The rejection with its reason, as far as the capabilities of both sides tell it; otherwise the rejection as it is. */
 export function explained(rejection: RpcRejection, what: string, method: string, peer: Peer): RpcRejection {
-  const reason =
-    rejection.code === errorCodes.methodNotFound ? lackOf(method, peer) : remedyOf(rejection.data);
-  if (reason === undefined) return rejection;
   const { code, data, message } = rejection;
+  const isLack = code === errorCodes.methodNotFound;
+  const reason = isLack ? lackOf(method, peer) : taskOf(data);
+  const remedy = isLack || reason !== undefined ? undefined : remedyOf(data, peer.revision);
+  if (remedy !== undefined)
+    return new RpcRejection({ code, data, message: `${message}: ${remedy}` }, rejection);
+  if (reason === undefined) return rejection;
   return new RpcRejection({ code, data, message: `${what}: ${reason} (${code}: ${message})` }, rejection);
 }
 
@@ -33,9 +38,31 @@ function lackOf(method: string, { address, capabilities }: Peer): string | undef
   return `${server} has no ${need[2]}; it offers ${offered.map(([, , name]) => name).join(", ") || "nothing of this kind"}`;
 }
 
-function remedyOf(data: unknown): string | undefined {
+/** The options that declare each capability, and the requests that need it. */
+const declaring: Readonly<Record<string, readonly [option: string, request: string]>> = {
+  elicitation: ["onElicit", "elicitation/create"],
+  sampling: ["onSample", "sampling/createMessage"],
+  roots: ["roots", "roots/list"],
+};
+
+function remedyOf(data: unknown, { clientRequests }: Revision): string | undefined {
+  const needed = Object.keys(requiredBy(data)).map((name) => declaring[name] ?? ["capabilities", ""]);
+  const missing = needed
+    .map(([, request]) => request)
+    .filter((name) => name !== "" && !clientRequests.has(name));
+  const first = revisions.findLast((revision) => missing.some((name) => revision.clientRequests.has(name)));
+  if (first) return `use ${first.date} or later`;
+  const options = new Set(needed.map(([option]) => option));
+  return options.size > 0 ? `pass ${[...options].join(" and ")} to connect` : undefined;
+}
+
+function requiredBy(data: unknown): JsonObject {
   const required = isObject(data) ? data["requiredCapabilities"] : undefined;
-  const extensions = isObject(required) ? required["extensions"] : undefined;
+  return isObject(required) ? required : {};
+}
+
+function taskOf(data: unknown): string | undefined {
+  const { extensions } = requiredBy(data);
   return isObject(extensions) && extensionIds.tasks in extensions
     ? `it runs as a task: ${passTasks}`
     : undefined;

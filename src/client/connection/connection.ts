@@ -8,6 +8,7 @@ import { revisions } from "../../protocol/revisions/index.ts";
 import type { RpcNotification } from "../../wire/message.ts";
 import { Attempts, pause } from "../channel/backoff.ts";
 import type { Channel, Tap, Transport } from "../channel/channel.ts";
+import { tellThrown } from "../settings/checks.ts";
 import { ConnectionLost, HttpFailure, NoCommonRevision, RpcRejection } from "../settings/errors.ts";
 import { shownUrl } from "../settings/shown.ts";
 import type { Remembered } from "../settings/remembered.ts";
@@ -355,7 +356,7 @@ export class Connection {
   }
 
   readonly #report = (error: unknown): void =>
-    this.#settings.observe?.({ type: "ignored", reason: `A callback failed: ${String(error)}` });
+    tellThrown(this.#settings.observe, this, `A callback failed: ${String(error)}`);
 }
 
 /** Whether there are no credentials that the server takes, so that another try needs other ones. */

@@ -37,7 +37,10 @@ export function checkSendable(headers: HeaderFields, field: string): void {
     if (!token.test(name))
       throw invalid(`contains ${JSON.stringify(name)}, which is not a header name`, field);
     if (!sendable.test(value))
-      throw invalid(`gives ${name} a value with characters that HTTP does not allow`, field);
+      throw invalid(
+        `gives ${name} a value with characters that HTTP does not allow${sendable.test(value.trim()) ? ": trim() it" : ""}`,
+        field,
+      );
   }
 }
 

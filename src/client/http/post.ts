@@ -133,7 +133,10 @@ export class Post implements IncomingSink {
   }
 
   #noResponse(): InvalidResponse {
-    return new InvalidResponse(`${this.outgoing.method}: ${this.#problem ?? this.#missing}`);
+    const { method, isUncancellable } = this.outgoing;
+    // Only the requests of the handshake cannot be cancelled.
+    const doubt = isUncancellable ? `, from ${shownUrl(this.#link.url)}: is it an MCP endpoint?` : "";
+    return new InvalidResponse(`${method}: ${this.#problem ?? this.#missing}${doubt}`);
   }
 
   get #missing(): string {

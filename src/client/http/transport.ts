@@ -98,6 +98,8 @@ function notHttp(target: string): string {
     const meant = shownUrl(`${isLocal ? "http" : "https"}://${target}`);
     return `has no scheme: write ${JSON.stringify(meant)}`;
   }
+  if (target === "") return "is empty: pass the URL of the server";
   const shown = JSON.stringify(shownUrl(target));
+  if (/^wss?:/i.test(target)) return `is ${shown}, and WebSocket is not a transport of MCP: use http(s)`;
   return `is ${shown}, which is not an http(s) URL: to start a command, pass { command: "node", args: ["server.js"] }`;
 }

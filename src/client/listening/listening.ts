@@ -191,11 +191,12 @@ export class LiveListening extends AsyncClosing implements Listening, Sink {
 
   #deliver(change: Change): void {
     if (this.#signal.aborted) return;
-    if (!this.#onChange) return this.#queue.push(change);
+    const onChange = this.#onChange;
+    if (!onChange) return this.#queue.push(change);
     const failed = (error: unknown): void =>
-      this.#parts.core.observe({ type: "ignored", reason: `onChange failed: ${String(error)}` });
+      this.#parts.core.thrown(onChange, `onChange failed: ${String(error)}`);
     try {
-      const returned = this.#onChange(change);
+      const returned = onChange(change);
       if (isThenable(returned)) returned.then(undefined, failed);
     } catch (error) {
       failed(error);

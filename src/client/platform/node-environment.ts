@@ -49,7 +49,8 @@ export interface Spawning {
 
 /** Why a command cannot start, and what to do: the error of the operating system names the command whatever is missing. */
 export function explainSpawnError(error: NodeJS.ErrnoException, { command, cwd, env }: Spawning): string {
-  if (!isFolder(cwd)) return "the folder does not exist: correct cwd";
+  if (!isFolder(cwd))
+    return `${exists(cwd) ? "it is not a folder" : "the folder does not exist"}: correct cwd`;
   const isPath = /[/\\]/.test(command);
   const path = isPath ? resolve(cwd, command) : findIn(env["PATH"] ?? "", command, cwd);
   if (path !== undefined && /\.(cmd|bat)$/i.test(path))

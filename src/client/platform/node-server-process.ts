@@ -46,6 +46,8 @@ const maxTogether = 65_536;
 /** How long the streams of a server may stay open once its processes have ended: what escaped may hold them. */
 const drainMs = 1000;
 
+const isServer = ": is it an MCP server on stdio?";
+
 /** How many lines of standard output that are no messages an error shows. */
 const maxStray = 5;
 
@@ -199,7 +201,8 @@ export class ServerProcess implements Wire {
 
   /** What the server has written besides messages, as errors show it. */
   async written(): Promise<string> {
-    return quoted(await this.#texts());
+    const said = this.#hasSpoken ? "" : `; it sent no message${isServer}`;
+    return `${said}${quoted(await this.#texts())}`;
   }
 
   async #texts(): Promise<Texts> {
@@ -260,9 +263,11 @@ export class ServerProcess implements Wire {
     );
   }
 
-  /** What to do about a program in TypeScript that Node cannot run. */
+  /** What to do about a program that is not a server, or in TypeScript that Node cannot run. */
   #hint(stderr: string): string {
     const { command, args } = this.#command;
+    const script = args.find((arg) => /\.[cm]?[jt]sx?$/.test(arg));
+    if (this.#child.exitCode === 0) return script ? `: does ${script} call serveStdio()?` : isServer;
     const isTypeScript = /\bnode(?:\.exe)?$/.test(command) && args.some((arg) => /\.[cm]?tsx?$/.test(arg));
     if (!isTypeScript || !/SyntaxError|ERR_UNKNOWN_FILE_EXTENSION|ERR_UNSUPPORTED/.test(stderr)) return "";
     return ': node cannot run this TypeScript file: pass { command: "npx", args: ["tsx", …] }';

@@ -28,7 +28,7 @@ import { extensionIdProblem } from "../../protocol/meta.ts";
 import { type Implementation, knownImplementation, type LogLevel, logLevels } from "../../protocol/model.ts";
 import { listChanged, logMessage, resourceUpdated } from "../../protocol/notifications.ts";
 import { revisions } from "../../protocol/revisions/index.ts";
-import type { ClientEvent } from "./events.ts";
+import type { ClientEvent, IgnoredEvent } from "./events.ts";
 import { type Backoff, type ClientLimits, defaultBackoff, defaultClientLimits } from "./limits.ts";
 import type { CallOptions, CallSettings, ConnectOptions } from "./options.ts";
 
@@ -230,13 +230,16 @@ export function resolveOptions(options: ConnectOptions): ClientSettings {
   };
 }
 
-/** An observer, of events or of messages, whose exceptions end no call. */
-export function guarded<Seen>(observe: (seen: Seen) => void): (seen: Seen) => void {
+/** An observer, of events or of messages, whose exceptions end no call. By default they are told to nobody: the observer is the one who is told. */
+export function guarded<Seen>(
+  observe: (seen: Seen) => void,
+  thrown: (error: unknown) => void = () => {},
+): (seen: Seen) => void {
   return (seen) => {
     try {
       observe(seen);
-    } catch {
-      // There is nobody to tell: the observer is the one who is told.
+    } catch (error) {
+      thrown(error);
     }
   };
 }
@@ -254,6 +257,23 @@ export function isToken(value: unknown): value is string {
 export function parsedFirst(value: unknown): string | undefined {
   if (typeof value !== "string") return undefined;
   return `it is a text: ${/^\s*\{/.test(value) ? "pass JSON.parse(text)" : "read and parse the file first"}`;
+}
+
+type Observe = ((event: IgnoredEvent) => void) | undefined;
+
+/** Says that something is ignored: to the observer, or on the console if there is none. */
+export function tellIgnored(observe: Observe, reason: string): void {
+  if (observe) observe({ type: "ignored", reason });
+  else console.warn(reason);
+}
+
+const told = new WeakSet();
+
+/** The same for what a function of the user, or of those that `own` has, threw: on the console only once. */
+export function tellThrown(observe: Observe, own: object, reason: string): void {
+  if (!observe && told.has(own)) return;
+  told.add(own);
+  tellIgnored(observe, reason);
 }
 
 function isRemembered(value: unknown): boolean {

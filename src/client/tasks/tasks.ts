@@ -78,7 +78,7 @@ export class Tasks {
       : ({} as never);
     if (typeof tool !== "string" || (typeof id !== "string" && !isObject(result)))
       throw new TypeError(
-        "task takes what toJSON() of a task returned: parse the text with JSON.parse first",
+        `task takes what toJSON() of a task returned${isObject(stored) ? ", with its tool: pass task.toJSON()" : ": parse the text with JSON.parse first"}`,
       );
     if (id === undefined) return new FinishedTask(tool, result as JsonObject, this.#parts);
     const leftMs = expiresAt === undefined ? Number.POSITIVE_INFINITY : expiresAt - Date.now();

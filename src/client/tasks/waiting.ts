@@ -74,8 +74,7 @@ export class Waiting {
       core.onNotification("notifications/tasks/status", (message) => this.#hint(message)),
       core.onNotification("notifications/progress", ({ params = {} }) => {
         const isOurs = task.progressToken !== undefined && params["progressToken"] === task.progressToken;
-        if (isOurs && onProgress)
-          reportProgress(params, onProgress, task.tool, (event) => core.observe(event));
+        if (isOurs && onProgress) reportProgress(params, onProgress, task.tool, core.thrown.bind(core));
       }),
     ];
     this.outcome = promise.finally(() => {

@@ -29,7 +29,7 @@ import {
 import type { Features } from "../catalogue/features.ts";
 import type { Exchange, Peer } from "../context/connection.ts";
 import type { Context } from "../context/context.ts";
-import { refuseNames } from "../context/refused-names.ts";
+import { refuseNames } from "../../refused-names.ts";
 import type { Settings } from "../settings/settings.ts";
 import { askClient } from "./ask-client.ts";
 import type { Conversation, OwnTask, PendingAnswer, Reply } from "./call-parts.ts";

@@ -75,6 +75,8 @@ const namesHere: ReadonlyMap<string, readonly string[]> = new Map([
   ["inputSchema", ["input", "arguments"]],
   ["parameters", ["input", "arguments"]],
   ["argsSchema", ["arguments", "input"]],
+  ["input", ["arguments"]],
+  ["arguments", ["input"]],
   ["outputSchema", ["output"]],
   ["cacheHint", ["cache"]],
 ]);

@@ -32,7 +32,7 @@ test("a server that only prints is quoted when the time of connect is over", asy
   expect(error).toMatchObject({ code: "TIMEOUT", limit: "connectTimeoutMs" });
   const [first, ...rest] = error.message.split("\n");
   expect(first).toMatch(
-    /^Connecting to .*: no response after 30000 ms: raise connectTimeoutMs if it needs longer$/,
+    /^Connecting to .*: no response after 30000 ms: raise connectTimeoutMs if it needs longer; it sent no message: is it an MCP server on stdio\?$/,
   );
   expect(rest).toEqual([
     "Its first lines on standard output, which may carry only messages:",

@@ -209,6 +209,8 @@ describe("what other packages take", () => {
       'prompt "x": argsSchema is called arguments here',
       (server) => server.prompt("x", { argsSchema: shape }, run),
     ],
+    ['prompt "x": input is called arguments here', (server) => server.prompt("x", { input: shape }, run)],
+    ['tool "x": arguments is called input here', (server) => server.tool("x", { arguments: shape }, run)],
     [
       'tool "x": execute is not a field: pass the handler as the last argument',
       (server) => server.tool("x", { execute: run }),

@@ -8,7 +8,7 @@ export interface RefusedNames {
   readonly subject: string;
   readonly methods: Replacements;
   /** Properties that users of other packages read. */
-  readonly read: Replacements;
+  readonly read?: Replacements;
   /** Properties that users of other packages set. */
   readonly set?: Replacements;
 }
@@ -17,8 +17,11 @@ export interface RefusedNames {
  * Puts an object with the names behind a prototype, and returns that object. They are not enumerable, the compiler does not know
  * them, and subclasses can use them.
  */
-export function refuseNames(prototype: object, { subject, methods, read, set = {} }: RefusedNames): object {
-  const names = {};
+export function refuseNames(
+  prototype: object,
+  { subject, methods, read = {}, set = {} }: RefusedNames,
+): object {
+  const names: object = Object.create(Object.getPrototypeOf(prototype));
   const refuse = (name: string, remedy: string): never => {
     throw new TypeError(`${subject} has no ${name}: use ${remedy}`);
   };
