@@ -31,6 +31,7 @@ export interface Described {
   readonly title?: string;
   /** Tells the model what it is for and when to use it. */
   readonly description?: string;
+  /** Icons that clients may show, such as `[{ src: "https://example.com/icon.png" }]`. */
   readonly icons?: readonly Icon[];
   readonly _meta?: JsonObject;
   /** The scopes that the caller must have, all of them. Over HTTP this requires the option `auth`. */
