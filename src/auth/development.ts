@@ -184,7 +184,15 @@ function nodeEnvironment(): string | undefined {
 }
 
 /** Headers that only a proxy adds: its own address is of this machine, that of its client need not be. */
-const proxyHeaders = ["forwarded", "x-forwarded-for", "x-forwarded-host"];
+const proxyHeaders = [
+  "forwarded",
+  "x-forwarded-for",
+  "x-forwarded-host",
+  "x-forwarded-proto",
+  "x-real-ip",
+  "cf-connecting-ip",
+  "via",
+];
 
 /** Why a request is refused that did not begin on this machine; a `Host` of this machine anybody can send. */
 function strangerProblem(request: RequestHead): string | undefined {

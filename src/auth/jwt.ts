@@ -109,6 +109,7 @@ function keysOf(server: Discovery, jwks: JwtOptions["jwks"]): JWTVerifyGetKey {
   if (jwks instanceof Promise) return async (header, token) => createLocalJWKSet(await jwks)(header, token);
   if (typeof jwks === "object") return createLocalJWKSet(jwks);
   let remote: JWTVerifyGetKey | undefined;
+  let source: string | undefined;
   let retryAt = 0;
   // Delays only the fetch: after a failed fetch for an unknown key id, tokens with cached keys still work.
   const fetchKeys: typeof boundedFetch = async (url, init) => {
@@ -117,6 +118,7 @@ function keysOf(server: Discovery, jwks: JwtOptions["jwks"]): JWTVerifyGetKey {
   };
   const open = async (): Promise<JWTVerifyGetKey> => {
     const url = new URL(jwks ?? (await server.endpoint("jwks_uri")));
+    source = url.href;
     return (remote ??= createRemoteJWKSet(url, { [customFetch]: fetchKeys }));
   };
   return async (header, token) => {
@@ -126,7 +128,10 @@ function keysOf(server: Discovery, jwks: JwtOptions["jwks"]): JWTVerifyGetKey {
     } catch (error) {
       if (error instanceof Unavailable || !isUnavailable(error)) throw error;
       retryAt = performance.now() + retryMs;
-      throw new Unavailable(error instanceof Error ? error.message : "Could not fetch the keys");
+      const reason = error instanceof Error ? error.message : String(error);
+      throw new Unavailable(
+        source === undefined ? reason : `Could not fetch the keys at ${source}: ${reason}`,
+      );
     }
   };
 }

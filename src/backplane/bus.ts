@@ -1,6 +1,6 @@
 // Messages between nodes, by kind: to one, to all, and questions that another node answers.
 import type { Logger } from "../diagnostics/logger.ts";
-import { logRejection, RateLimitedLog } from "../diagnostics/rate-limited-log.ts";
+import { OutageLog, RateLimitedLog } from "../diagnostics/rate-limited-log.ts";
 import { readJson } from "../wire/json.ts";
 import { isObject, type JsonObject } from "../wire/message.ts";
 import type { Engine } from "./engine.ts";
@@ -27,6 +27,7 @@ interface Waiting {
 export class Bus {
   readonly #node: string;
   readonly #logger: Logger;
+  readonly #outages: OutageLog;
   readonly #handlers: ReadonlyMap<string, ReadonlySet<BusHandler>>;
   readonly #waiting = new Map<string, Waiting>();
   #engine: Engine | undefined;
@@ -36,6 +37,7 @@ export class Bus {
     this.#node = node;
     this.#handlers = handlers;
     this.#logger = logger;
+    this.#outages = new OutageLog(logger);
   }
 
   connect(engine: Engine): void {
@@ -117,12 +119,9 @@ export class Bus {
     await this.#engine.send(to, text);
   }
 
-  /** Sends a message that may be lost, and logs a failure. */
+  /** Sends a message that may be lost, and logs the first failure of an outage. */
   sendSoon(to: string | "all", kind: string, body: JsonObject): void {
-    logRejection(
-      this.#logger,
-      `Sending a message to ${to === "all" ? "all nodes" : "a node"}`,
-      this.#put(to, { kind, body }),
-    );
+    const receiver = to === "all" ? "all nodes" : "a node";
+    this.#outages.watch(`Sending a message to ${receiver}`, this.#put(to, { kind, body }));
   }
 }

@@ -78,6 +78,7 @@ export class OneDashboard implements EndpointDashboard {
     const isServed = this.#port !== undefined && this.#shown === undefined;
     if (!isServed) {
       if (this.#settings.token === undefined) failOption("token", `is missing: ${tokenRemedy}`);
+      if (this.#settings.port !== 0) failOption("port", `is ${this.#settings.port}, ${mountedPort}`);
       this.#take();
     }
     this.#shown = new ShownEndpoint(endpoint as Endpoint, this.#settings);
@@ -151,6 +152,8 @@ export class OneDashboard implements EndpointDashboard {
 }
 
 const taken = "already shows another endpoint: call dashboard() once for each, or close the other one first";
+const mountedPort =
+  "but only serveHttp opens a port: leave it out, and mount nodeHandler or fetchHandler of the dashboard";
 const samePort = "which is the port of the endpoint: pass another one, or 0 for any free port";
 const tokenRemedy =
   "other machines may reach what you mount, so pass dashboard({ token }) with at least 16 characters that only you know";

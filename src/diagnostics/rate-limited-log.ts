@@ -47,6 +47,28 @@ export class RateLimitedLog {
   }
 }
 
+/** Logs failures of work that is repeated: the first one, and no more of the same kind until it has succeeded again. */
+export class OutageLog {
+  readonly #logger: Logger;
+  readonly #failing = new Set<string>();
+
+  constructor(logger: Logger) {
+    this.#logger = logger;
+  }
+
+  /** `what` names the work in the log. */
+  watch(what: string, work: Promise<unknown>): void {
+    work.then(
+      () => this.#failing.delete(what),
+      (error: unknown) => {
+        if (this.#failing.has(what)) return;
+        this.#failing.add(what);
+        RateLimitedLog.of(this.#logger).error(`${what} failed`, { error });
+      },
+    );
+  }
+}
+
 /** Logs the rejection of a promise that nobody awaits. `what` names the operation. */
 export function logRejection(logger: Logger, what: string, work: Promise<unknown>): void {
   work.catch((error: unknown) => RateLimitedLog.of(logger).error(`${what} failed`, { error }));

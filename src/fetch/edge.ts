@@ -97,7 +97,7 @@ export class FetchResponder implements HttpResponder {
     });
     if (signal.aborted) this.#leave();
     signal.addEventListener("abort", () => {
-      this.#outflow?.cut("The client has disconnected");
+      this.#outflow?.leave();
       this.#leave();
     });
   }

@@ -80,14 +80,19 @@ export class Outflow implements EventSink, Outgoing {
 
   destroy(): void {
     this.isDestroyed = true;
-    this.cut("The reader is too slow");
+    if (this.#drop()) this.#controller?.error(new Error("The reader is too slow"));
   }
 
-  /** Drops the queue, because nobody will read it. */
-  cut(reason: string): void {
-    if (this.lost || (this.ended && this.unsent === 0)) return;
+  /** Ends the body because the client has disconnected. It is no error: servers such as that of Hono would print it with a stack. */
+  leave(): void {
+    if (this.#drop()) this.#controller?.close();
+  }
+
+  /** Drops what nobody will read. Returns false if the body has ended already. */
+  #drop(): boolean {
+    if (this.lost || (this.ended && this.unsent === 0)) return false;
     this.#lose();
-    this.#controller?.error(new Error(reason));
+    return true;
   }
 
   #handOut(): void {

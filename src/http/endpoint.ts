@@ -181,13 +181,12 @@ export class Endpoint {
     const { path } = this.settings;
     if (request.path !== path) {
       if (this.legacySse?.isAt(request.path)) return this.legacySse.handle(exchange);
-      const mounted = clip(request.path);
       const isOldClient = request.method === "GET" && request.path === defaultLegacySse.ssePath;
-      const remedy =
+      const why =
         isOldClient && this.legacySse === undefined
-          ? "Clients of HTTP+SSE need legacySse: true"
-          : `If you mount it at ${mounted}, pass path: "${mounted}"`;
-      return refuse(responder, 404, `Not found: the MCP endpoint is at ${path}. ${remedy}`);
+          ? `Not found: the MCP endpoint is at ${path}. Clients of HTTP+SSE need legacySse: true`
+          : notFound(clip(request.path), this.settings);
+      return refuse(responder, 404, why);
     }
     switch (request.method) {
       case "POST":
@@ -228,4 +227,12 @@ export class Endpoint {
     const isOfSession = request.method === "POST" && request.header(sessionHeader) !== undefined;
     return isOfSession || this.legacySse?.isMessage(request) === true;
   }
+}
+
+/** Says where things are, and which option moves them to the path that was requested. */
+function notFound(requested: string, { path, health }: HttpSettings): string {
+  if (health === undefined)
+    return `Not found: the MCP endpoint is at ${path}. If you mount it at ${requested}, pass path: "${requested}"`;
+  const remedy = `To serve one of them at ${requested}, pass path: "${requested}" or health: "${requested}"`;
+  return `Not found: the MCP endpoint is at ${path}, and health checks are at ${health}. ${remedy}`;
 }

@@ -269,10 +269,10 @@ function checkPaths({ path, legacySse, health, auth }: HttpSettings): void {
   }
 }
 
-/** Whether a request can have this path: with no query, nothing to encode and no dots to resolve. */
+/** Whether a request can have this path: with one slash at the start, no query, nothing to encode and no dots to resolve. */
 function isPath(text: string): boolean {
   const url = `http://localhost${text}`;
-  return text.startsWith("/") && URL.canParse(url) && new URL(url).pathname === text;
+  return /^\/(?!\/)/.test(text) && URL.canParse(url) && new URL(url).pathname === text;
 }
 
 /** Throws if definitions require scopes and there is no `auth`; warns if the path of `resource` is not that of the endpoint. */

@@ -71,6 +71,7 @@ const knownServeOptions: Known<ServeHttpOptions> = {
 export interface HttpServer {
   /** The URL of the endpoint. */
   readonly url: string;
+  /** The port that the server listens on: the chosen one if you passed 0. */
   readonly port: number;
   /** Counts of what is open now. */
   stats(): HttpStats;
@@ -89,7 +90,9 @@ export interface NodeHandler {
   (request: IncomingMessage, response: ServerResponse): Promise<void>;
   /** Resolves when this process has joined the cluster of `backplane`, or rejects; at once without a backplane. */
   readonly ready: Promise<void>;
+  /** Counts of what is open now. */
   stats(): HttpStats;
+  /** Refuses new requests, lets running calls finish within `graceMs`, and closes every stream. */
   close(): Promise<void>;
 }
 

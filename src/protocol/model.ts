@@ -29,6 +29,7 @@ export interface Implementation {
   readonly title?: string | undefined;
   readonly description?: string | undefined;
   readonly websiteUrl?: string | undefined;
+  /** Icons that the other side may show. */
   readonly icons?: readonly Icon[] | undefined;
 }
 
@@ -63,9 +64,13 @@ export interface Annotations {
 /** Hints for the client on what a tool does. */
 export interface ToolAnnotations {
   readonly title?: string | undefined;
+  /** Whether the tool changes nothing. @default {false} */
   readonly readOnlyHint?: boolean | undefined;
+  /** Whether the tool may delete or overwrite something, if it changes anything. @default {true} */
   readonly destructiveHint?: boolean | undefined;
+  /** Whether a second call with the same arguments changes nothing more. @default {false} */
   readonly idempotentHint?: boolean | undefined;
+  /** Whether the tool reaches things outside the server, such as the web. @default {true} */
   readonly openWorldHint?: boolean | undefined;
 }
 
@@ -166,6 +171,7 @@ export interface Prompt {
   readonly title?: string | undefined;
   readonly description?: string | undefined;
   readonly icons?: readonly Icon[] | undefined;
+  /** The arguments, in the order to ask for them; each value is a string. */
   readonly arguments?: readonly {
     readonly name: string;
     readonly title?: string | undefined;
@@ -182,9 +188,11 @@ export interface Resource {
   readonly title?: string | undefined;
   readonly description?: string | undefined;
   readonly icons?: readonly Icon[] | undefined;
+  /** The MIME type of the contents. */
   readonly mimeType?: string | undefined;
   /** In bytes. */
   readonly size?: number | undefined;
+  /** Whom the resource is for, how important it is, and when it changed. */
   readonly annotations?: Annotations | undefined;
   readonly _meta?: JsonObject | undefined;
 }
@@ -218,8 +226,11 @@ export interface ReadResourceResult {
 /** The result of `completion/complete`. */
 export interface CompleteResult {
   readonly completion: {
+    /** The suggestions, best first: at most 100. */
     readonly values: readonly string[];
+    /** How many suggestions there are in all, if the server knows. */
     readonly total?: number | undefined;
+    /** Whether there are more than these. */
     readonly hasMore?: boolean | undefined;
   };
 }

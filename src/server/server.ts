@@ -150,25 +150,29 @@ export class McpServer<Extra extends object = object> implements Servable {
   /** Registers a template (RFC 6570) for all resources whose URI matches it. */
   resourceTemplate<const Template extends string>(
     template: Template,
-    definition: TemplateDefinition,
+    definition: TemplateDefinition<Extra>,
     handler: TemplateHandler<Template, Extra>,
-  ): Handle<Partial<TemplateDefinition & { readonly handler: TemplateHandler<Template, Extra> }>> {
-    return this.#core.catalogue.templates.add(template, definition, handler);
+  ): Handle<Partial<TemplateDefinition<Extra> & { readonly handler: TemplateHandler<Template, Extra> }>> {
+    return this.#core.catalogue.templates.add(
+      template,
+      definition as TemplateDefinition,
+      handler,
+    ) as Handle<never>;
   }
 
   /** Registers a prompt. */
   prompt<A extends AnySchema | RawShape = AnySchema>(
     name: string,
-    definition: PromptDefinition<A>,
+    definition: PromptDefinition<A, Extra>,
     handler: PromptHandler<A, Extra>,
-  ): Handle<Partial<PromptDefinition<A> & { readonly handler: PromptHandler<A, Extra> }>> {
-    return this.#core.catalogue.prompts.add(name, definition, handler) as Handle<never>;
+  ): Handle<Partial<PromptDefinition<A, Extra> & { readonly handler: PromptHandler<A, Extra> }>> {
+    return this.#core.catalogue.prompts.add(name, definition as PromptDefinition, handler) as Handle<never>;
   }
 
   /** Completes arguments in one place. If the handler returns undefined, the argument's own completer runs. */
-  completion(handler: CompletionHandler): this {
+  completion(handler: CompletionHandler<Extra>): this {
     checkHandler("completion", handler);
-    this.#core.catalogue.completion = handler;
+    this.#core.catalogue.completion = handler as CompletionHandler;
     return this;
   }
 

@@ -81,19 +81,24 @@ describeEdges("developmentIssuer", (open) => {
     expect(decodeProtectedHeader(token)).toMatchObject({ alg: "ES256", typ: "at+jwt" });
   });
 
-  test.each(["x-forwarded-for", "forwarded", "x-forwarded-host"])(
-    "refuses a request that a proxy has passed on, by its %s",
-    async (header) => {
-      const issuer = developmentIssuer();
-      const edge = await open(notesServer().server, { auth: issuer.auth });
-      const headers = { ...bearer(await issuer.token()), [header]: "198.51.100.7" };
-      const reply = await edge.send(modernPost(call("whoami"), headers));
-      expect(reply.status).toBe(403);
-      expect((await reply.answer()).error?.message).toBe(
-        `developmentIssuer() is for this machine only, but the request passed a proxy, which added ${header}: ${instead}`,
-      );
-    },
-  );
+  test.each([
+    "x-forwarded-for",
+    "forwarded",
+    "x-forwarded-host",
+    "x-forwarded-proto",
+    "x-real-ip",
+    "cf-connecting-ip",
+    "via",
+  ])("refuses a request that a proxy has passed on, by its %s", async (header) => {
+    const issuer = developmentIssuer();
+    const edge = await open(notesServer().server, { auth: issuer.auth });
+    const headers = { ...bearer(await issuer.token()), [header]: "198.51.100.7" };
+    const reply = await edge.send(modernPost(call("whoami"), headers));
+    expect(reply.status).toBe(403);
+    expect((await reply.answer()).error?.message).toBe(
+      `developmentIssuer() is for this machine only, but the request passed a proxy, which added ${header}: ${instead}`,
+    );
+  });
 });
 
 describe("developmentIssuer does not start", () => {

@@ -92,6 +92,16 @@ describe("keys", () => {
     expect(issuer.asked.get("/jwks")).toBe(1);
   });
 
+  test("at a URL that answers 404 are unavailable, and the log names the URL", async () => {
+    const { server, logger } = notesServer();
+    const jwks = `${issuer.issuer}/no-such-keys`;
+    const edge = await protect("serveHttp", server, issuer.issuer, { jwks });
+    expect(await statusOf(edge, await issuer.issue(edge.resource))).toBe(503);
+    expect(logger.entries[0]?.message).toBe(
+      `Cannot verify tokens right now: Could not fetch the keys at ${jwks}: Expected 200 OK from the JSON Web Key Set HTTP response`,
+    );
+  });
+
   test("that cannot be had make it 503 and not 401, are asked for once a second at most, and then are there again", async () => {
     const { server, logger } = notesServer();
     const edge = await protect("serveHttp", server, issuer.issuer);

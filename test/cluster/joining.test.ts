@@ -75,3 +75,32 @@ test("a push of another node reaches a client on standard input", async () => {
   expect(await other?.push.toSession(session, "notifications/message", params)).toBe(true);
   await until(() => heard.includes("from the other node"));
 });
+
+test("an engine that fails for a while is one line in the log for each outage, not one for each beat", async () => {
+  const state = { isDown: false, failed: 0, sent: 0 };
+  const backplane = backplaneThat(
+    (engine) => ({
+      send: async (to, text) => {
+        if (!state.isDown) return void (await engine.send(to, text), state.sent++);
+        state.failed++;
+        throw new Error("down");
+      },
+    }),
+    memoryBackplane({ leaseMs: 100 }),
+  );
+  const logger = recordingLogger();
+  const server = new McpServer({ name: "test", version: "1.0.0" }, { backplane, logger });
+  const served = await serveHttp(server, { port: 0, handleSignals: false });
+  onTestFinished(() => served.close());
+  const lines = (): number =>
+    logger.entries.filter(({ message }) => message === "Sending a message to all nodes failed").length;
+  for (const outage of [1, 2]) {
+    state.isDown = true;
+    const failed = state.failed + 5;
+    await until(() => state.failed >= failed);
+    expect(lines()).toBe(outage);
+    state.isDown = false;
+    const sent = state.sent + 2;
+    await until(() => state.sent >= sent);
+  }
+});

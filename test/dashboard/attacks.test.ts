@@ -76,6 +76,14 @@ test.each([true, false, null, 1, "yes", {}, dashboard])(
   },
 );
 
+test("a dashboard that is mounted cannot have a port, which only serveHttp opens", () => {
+  const server = new McpServer({ name: "demo", version: "1.0.0" });
+  const page = dashboard({ token: "a-token-that-is-long-enough", port: 4000 });
+  expect(() => nodeHandler(server, { dashboard: page })).toThrow(
+    "dashboard: port is 4000, but only serveHttp opens a port: leave it out, and mount nodeHandler or fetchHandler of the dashboard",
+  );
+});
+
 test("a handler with a dashboard is made without random numbers and timers, which Workers lack before a request", () => {
   const refuse = (): never => {
     throw new Error("Disallowed operation called within global scope");

@@ -88,3 +88,18 @@ test("a client of a session that goes before its call opens a stream costs nothi
   expect((await failed.promise).message).toContain("can no longer be reached");
   await eventually(() => expect(handler.stats()).toMatchObject({ inFlight: 0, unsentBytes: 0 }));
 });
+
+test("a stream whose client has left ends without an error, which servers such as that of Hono would print", async () => {
+  const server = new McpServer({ name: "test", version: "1.0.0" });
+  server.tool("wait", {}, (_args, ctx) => {
+    ctx.progress(1);
+    return new Promise<string>(() => {});
+  });
+  const aborting = new AbortController();
+  const response = await fetchHandler(server)(callOf(aborting.signal));
+  const reader = response.body?.getReader();
+  await reader?.read();
+  const rest = reader?.read();
+  aborting.abort();
+  expect(await rest).toEqual({ done: true, value: undefined });
+});

@@ -8,7 +8,7 @@ import { memoryBackplane } from "halyard/cluster";
 import { type HttpOptions, nodeHandler, serveHttp } from "halyard/node";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { backplaneThat } from "../support/backplane.ts";
-import { describeEdges, finish, modernPost, openGet, openSession, post } from "../support/http.ts";
+import { describeEdges, finish, modernPost, openEdge, openGet, openSession, post } from "../support/http.ts";
 import type { HttpReply } from "../support/http-reply.ts";
 import { httpServer, modernCall, toolCall } from "../support/http-server.ts";
 import { newestLegacy } from "../support/raw.ts";
@@ -158,6 +158,20 @@ test("inside a router of Express, health is the whole path that the probe asks f
   expect([reply.status, await reply.text()]).toEqual([200, "ok"]);
 });
 
+test("a probe of another path reads which option moves health checks there", async () => {
+  const edge = await openEdge("nodeHandler", httpServer().server, { health: true });
+  const reply = await edge.send({ method: "GET", path: "/api/health" });
+  expect([reply.status, await reply.answer()]).toMatchObject([
+    404,
+    {
+      error: {
+        message:
+          'Not found: the MCP endpoint is at /mcp, and health checks are at /health. To serve one of them at /api/health, pass path: "/api/health" or health: "/api/health"',
+      },
+    },
+  ]);
+});
+
 test("the probes of docs/guides/health.md ask what its first sample serves", async () => {
   const page = readFileSync("docs/guides/health.md", "utf8");
   const probes = [...page.matchAll(/httpGet: \{ path: (\S+), port: (\d+) \}/g)].map(([, path, port]) => [
@@ -169,7 +183,9 @@ test("the probes of docs/guides/health.md ask what its first sample serves", asy
     ["/health", "3000"],
   ]);
   expect(page).toContain("port: 3000,");
-  expect(Number(/^terminationGracePeriodSeconds: (\d+)$/m.exec(page)?.[1]) * 1000).toBeGreaterThan(5000);
+  expect(Number(/^ {2}terminationGracePeriodSeconds: (\d+)$/m.exec(page)?.[1]) * 1000).toBeGreaterThan(
+    2 * 5000,
+  );
 });
 
 describe("paths that are taken", () => {
@@ -204,6 +220,11 @@ describe("paths that are taken", () => {
       "no path",
       { health: "health" },
       'HTTP: health must be true or false, or a path such as "/health", not "health"',
+    ],
+    [
+      "two slashes",
+      { health: "//health" },
+      'HTTP: health must be true or false, or a path such as "/health", not "//health"',
     ],
     ["a query", { path: "/mcp?a=b" }, 'HTTP: path must be the path of a URL, such as "/mcp", not "/mcp?a=b"'],
     ["a blank", { path: "/my mcp" }, 'HTTP: path must be the path of a URL, such as "/mcp", not "/my mcp"'],

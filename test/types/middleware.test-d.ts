@@ -35,6 +35,17 @@ describe("additions", () => {
     extended.prompt("p", {}, (_, ctx) => ctx.user);
     extended.resource("a:b", {}, (_, ctx) => ctx.user);
     extended.resourceTemplate("a:{b}", {}, (_, ctx) => ctx.user);
+    const template = extended.resourceTemplate(
+      "c:{d}",
+      { list: (ctx) => [{ uri: `c:${ctx.user}` }], complete: { d: (_, __, ctx) => [ctx.user] } },
+      (_, ctx) => ctx.user,
+    );
+    template.update({ list: (ctx) => [{ uri: `c:${ctx.tenant}` }] });
+    const input = z.object({ name: z.string() });
+    extended.prompt("q", { arguments: input, complete: { name: (_, __, ctx) => [ctx.user] } }, () => "");
+    extended.completion((_, ctx) => [ctx.user]);
+    // @ts-expect-error: no middleware adds a role
+    extended.completion((_, ctx) => [ctx.role]);
     server.tool("t", {}, (_, ctx) => {
       // @ts-expect-error: this server has no such middleware
       return ctx.user;

@@ -13,17 +13,24 @@ export interface CompletionRequest {
 /** Suggestions, best first: a list, or a list with the total number. */
 export type Suggestions =
   | readonly string[]
-  | { readonly values: readonly string[]; readonly total?: number; readonly hasMore?: boolean };
+  | {
+      /** At most 100 are sent. */
+      readonly values: readonly string[];
+      /** How many there are in all. @default {the number of values} */
+      readonly total?: number;
+      /** Whether there are more than these. @default {whether `total` is above the number of values} */
+      readonly hasMore?: boolean;
+    };
 
 /** Suggests values for one argument, from what the user has typed and the other arguments. */
-export type Completer = (
+export type Completer<Extra = object> = (
   value: string,
   others: Readonly<Record<string, string>>,
-  ctx: Context,
+  ctx: Context & Extra,
 ) => Suggestions | Promise<Suggestions>;
 
 /** Suggests values for any argument; if it returns undefined, the argument's own completer runs. */
-export type CompletionHandler = (
+export type CompletionHandler<Extra = object> = (
   request: CompletionRequest,
-  ctx: Context,
+  ctx: Context & Extra,
 ) => Suggestions | undefined | Promise<Suggestions | undefined>;

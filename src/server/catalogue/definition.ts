@@ -31,6 +31,7 @@ export interface Described {
   readonly title?: string | undefined;
   /** Tells the model what it is for and when to use it. */
   readonly description?: string | undefined;
+  /** Icons that clients may show, such as `[{ src: "https://example.com/icon.png" }]`. */
   readonly icons?: readonly Icon[] | undefined;
   readonly _meta?: JsonObject | undefined;
   /** The scopes that the caller must have, all of them. Over HTTP this requires the option `auth`. */

@@ -31,11 +31,14 @@ import {
 import type { DefinitionKind } from "./registry.ts";
 
 /** The definition of a prompt. */
-export interface PromptDefinition<A extends AnySchema | RawShape = AnySchema> extends Described {
+export interface PromptDefinition<
+  A extends AnySchema | RawShape = AnySchema,
+  Extra = object,
+> extends Described {
   /** The schema of the arguments: a Standard Schema or JSON Schema of an object. Clients send each argument as a string. */
   readonly arguments?: A & Wrapped<A>;
   /** Suggest values for the arguments, by name. */
-  readonly complete?: { readonly [Name in keyof ValidatedArguments<A>]?: Completer } | undefined;
+  readonly complete?: { readonly [Name in keyof ValidatedArguments<A>]?: Completer<Extra> } | undefined;
 }
 
 /** What a prompt may return: the text of a user message, content, messages, or the full result. */

@@ -9,9 +9,11 @@ import { checkDefinition, checkDescribed, type Described, foreignField } from ".
 export interface Handle<Changes = never> {
   /** The name, URI or URI template of the definition. */
   readonly key: string;
+  /** Whether clients see the definition. */
   readonly enabled: boolean;
   /** Replaces the fields in `changes` and keeps the others. */
   update(changes: Changes): void;
+  /** Shows the definition to clients again, after `disable()`. */
   enable(): void;
   /** Hides the definition from clients until you enable it again. */
   disable(): void;

@@ -32,25 +32,27 @@ import type { DefinitionKind, Entry, Registry } from "./registry.ts";
 export interface ResourceDefinition extends Described {
   /** @default {the URI} */
   readonly name?: string | undefined;
+  /** The MIME type of the contents, unless the handler returns another. */
   readonly mimeType?: string | undefined;
   /** In bytes. */
   readonly size?: number | undefined;
+  /** Whom the resource is for, how important it is, and when it changed. */
   readonly annotations?: Annotations | undefined;
   /** How long clients may cache the contents. */
   readonly cache?: CacheHint | undefined;
 }
 
 /** The definition of a resource template. */
-export interface TemplateDefinition extends Omit<ResourceDefinition, "size"> {
+export interface TemplateDefinition<Extra = object> extends Omit<ResourceDefinition, "size"> {
   /** Suggest values for the variables, by name. */
-  readonly complete?: Readonly<Record<string, Completer>> | undefined;
+  readonly complete?: Readonly<Record<string, Completer<Extra>>> | undefined;
   /**
    * Lists the resources that match. `resources/list` returns them after the registered ones, in pages, to callers that have
    * the scopes. It runs for each page. If the list changes, call `server.resources.listChanged()`.
    */
   readonly list?:
     | ((
-        ctx: Context,
+        ctx: Context & Extra,
       ) =>
         | ListedResources
         | { readonly resources: ListedResources }

@@ -32,6 +32,7 @@ import type { JsonObject, RequestId } from "../../wire/message.ts";
 export interface Context extends Questions {
   /** The id of the request. */
   readonly id: RequestId;
+  /** The method of the request, such as `tools/call`. */
   readonly method: string;
   /** The date of the request's protocol revision. */
   readonly revision: string;
@@ -39,16 +40,19 @@ export interface Context extends Questions {
   readonly era: "modern" | "legacy";
   /** How the client describes itself. Do not trust it. */
   readonly client: Implementation | undefined;
+  /** What the client says it can do, such as `elicitation`. */
   readonly clientCapabilities: ClientCapabilities;
   /** The session id of a legacy client, if it has one. */
   readonly session: string | undefined;
   /** Who is calling, if the transport authenticates. */
   readonly principal: Principal | undefined;
+  /** How the request arrived: `http`, `sse`, `stdio`, `memory`, or the name that a transport of your own gives. */
   readonly transport: string;
   /** The `_meta` of the request. */
   readonly meta: JsonObject;
   /** The headers of the HTTP request, without `authorization` if the endpoint has `auth`. */
   readonly headers: Readonly<Record<string, string | undefined>> | undefined;
+  /** The address of the caller: of the last proxy, unless `trustProxy` is set. Undefined where the transport has none. */
   readonly address: string | undefined;
   /** Aborts when the client cancels the call or disconnects. */
   readonly signal: AbortSignal;

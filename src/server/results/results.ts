@@ -59,6 +59,7 @@ export class ToolResult<Structured> {
 export interface ToolResultParts<Structured> {
   /** @default {the structured value as text, also for an empty list} */
   readonly content?: string | readonly ContentBlock[] | undefined;
+  /** The value that the output schema describes, sent as `structuredContent`. */
   readonly structured?: Structured | undefined;
   /** Whether the call failed; then the content tells the model why. */
   readonly isError?: boolean | undefined;

@@ -22,11 +22,24 @@ declare namespace OpenAI {
       role: "assistant";
       content: { type: "output_text"; text: string }[];
     }
-    type ResponseOutputItem = ResponseFunctionToolCall | ResponseOutputMessage;
+    interface ResponseReasoningItem {
+      type: "reasoning";
+      id: string;
+      summary: { type: "summary_text"; text: string }[];
+    }
+    /** An item that the model returns and that does not fit the input as it is. */
+    interface AdditionalTools {
+      type: "additional_tools";
+      id: string;
+      role: "unknown" | "user" | "assistant" | "developer";
+    }
+    type ReturnedItem = ResponseFunctionToolCall | ResponseOutputMessage | ResponseReasoningItem;
+    type ResponseOutputItem = ReturnedItem | AdditionalTools;
     type ResponseInputItem =
       | { role: "user" | "system" | "developer"; content: string }
       | { type: "function_call_output"; call_id: string; output: string }
-      | ResponseOutputItem;
+      | { type: "additional_tools"; role: "developer" }
+      | ReturnedItem;
     interface Response {
       output: ResponseOutputItem[];
       output_text: string;
