@@ -32,15 +32,8 @@ import type { Listening, ListenOptions, OnChange } from "./listening/listening.t
 import type { Listenings } from "./listening/listenings.ts";
 import { errorCodes } from "../errors.ts";
 import { type Known, milliseconds, text, textRecord } from "../kinds.ts";
-import { refuseOtherNames } from "./other-names.ts";
-import {
-  checkArguments,
-  checkJson,
-  checkMade,
-  checkName,
-  checkReference,
-  checkUri,
-} from "./settings/arguments.ts";
+import { checkMade, refuseOtherNames } from "./other-names.ts";
+import { checkArguments, checkJson, checkName, checkReference, checkUri } from "./settings/arguments.ts";
 import { checkCallOptions, type ClientSettings, knownCallOptions } from "./settings/checks.ts";
 import { InvalidResponse, RpcRejection, ToolCallError } from "./settings/errors.ts";
 import type { CallOptions } from "./settings/options.ts";
