@@ -29,11 +29,10 @@ import type {
 } from "./settings/received.ts";
 import { errorCodes } from "../errors.ts";
 import { type Known, milliseconds, text, textRecord } from "../kinds.ts";
-import { refuseOtherNames } from "./other-names.ts";
+import { checkMade, refuseOtherNames } from "./other-names.ts";
 import {
   checkArguments,
   checkJson,
-  checkMade,
   checkMiddleware,
   checkName,
   checkParams,

@@ -24,3 +24,9 @@ const otherNames: RefusedNames = {
 export function refuseOtherNames(prototype: object): void {
   refuseNames(prototype, otherNames);
 }
+
+/** Refuses a client that the user makes as that of another package. */
+export function checkMade(connection: unknown): void {
+  if (connection !== undefined) return;
+  throw new TypeError("McpClient is made by connect(): const client = await connect(target)");
+}

@@ -31,6 +31,9 @@ const call = (args: unknown) => async () => (await connect(server)).callTool("an
 const unfit = (what: string) => `callTool("any"): arguments.${what}, which JSON cannot hold`;
 const recording = 'replay takes lines: replay(readFileSync(path, "utf8").split("\\n"))';
 
+/** As that of another package is made. */
+type Made = new (...given: unknown[]) => McpClient;
+
 const mistakes: Readonly<Record<string, readonly [make: () => unknown, says: string]>> = {
   "a Map as an argument": [call({ m: new Map([[1, 2]]) }), unfit("m is a Map")],
   "a Set in a list": [call({ list: [1, new Set()] }), unfit("list[1] is a Set")],
@@ -69,11 +72,11 @@ const mistakes: Readonly<Record<string, readonly [make: () => unknown, says: str
     "connect: headers must be a plain object of names and texts: X-Key is undefined: set it, or leave it out",
   ],
   "a client without connect": [
-    () => new McpClient({ name: "me", version: "1.0.0" } as never),
+    () => new (McpClient as Made)({ name: "me", version: "1.0.0" }),
     "McpClient is made by connect(): const client = await connect(target)",
   ],
   "a client without anything": [
-    () => new (McpClient as never as new () => McpClient)(),
+    () => new (McpClient as Made)(),
     "McpClient is made by connect(): const client = await connect(target)",
   ],
   "a WebSocket": [

@@ -27,12 +27,6 @@ export function checkMiddleware(middleware: unknown): void {
   if (problem !== undefined) throw new TypeError(`use: middleware ${problem}`);
 }
 
-/** Refuses a client that the user makes as that of another package. */
-export function checkMade(connection: unknown): void {
-  if (connection !== undefined) return;
-  throw new TypeError("McpClient is made by connect(): const client = await connect(target)");
-}
-
 /** Throws for a value that JSON would leave out or change. */
 export function checkJson(method: string, name: string, value: unknown, path: string): void {
   const problem = problemIn(value, new Set());
