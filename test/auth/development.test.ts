@@ -9,6 +9,8 @@ import {
   developmentIssuer,
   type RequestHead,
 } from "halyard/auth";
+import { connect } from "halyard/client";
+import { oauth } from "halyard/client/oauth";
 import { fetchHandler } from "halyard/fetch";
 import { type HttpOptions, nodeHandler, serveHttp, type ServeHttpOptions } from "halyard/node";
 import { decodeProtectedHeader } from "jose";
@@ -212,5 +214,17 @@ test("a token lives as long as SECURITY.md says at most", async () => {
   await token({ expiresInSeconds: longest });
   await expect(token({ expiresInSeconds: longest + 1 })).rejects.toThrow(
     `token() of developmentIssuer: expiresInSeconds must be a number of seconds up to ${longest}, not ${longest + 1}`,
+  );
+});
+
+test("a client that would sign in reads that it needs a token of the issuer", async () => {
+  const http = createServer((request, response) => void handler(request, response)).listen(0, "127.0.0.1");
+  onTestFinished(() => void http.close());
+  await until(() => http.listening);
+  const resource = `http://127.0.0.1:${(http.address() as AddressInfo).port}/mcp`;
+  const handler = nodeHandler(notesServer().server, { auth: developmentIssuer({ resource }).auth });
+  onTestFinished(() => handler.close());
+  await expect(connect(resource, { auth: oauth() })).rejects.toThrow(
+    'No authorization server can be at "https://development-issuer.invalid": if the server uses developmentIssuer(), pass a token of its issuer.token() as auth',
   );
 });

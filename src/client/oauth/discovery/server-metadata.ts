@@ -18,6 +18,11 @@ export async function findAuthorizationServer(
   net: Net,
   alias: string = issuer,
 ): Promise<AuthorizationServer> {
+  if (isNowhere(issuer))
+    throw new OAuthError(
+      "metadata",
+      `No authorization server can be at ${shown(issuer)}: if the server uses developmentIssuer(), pass a token of its issuer.token() as auth`,
+    );
   await net.check(issuer);
   const urls = placesOf(issuer);
   const found = issuer.includes("?") ? undefined : await firstDocument(urls, net);
@@ -26,6 +31,11 @@ export async function findAuthorizationServer(
     "metadata",
     `The authorization server ${shown(issuer)} must serve its metadata at one of ${urls.join(", ")}`,
   );
+}
+
+/** No name below `.invalid` can be looked up (RFC 6761); the development issuer has one. */
+function isNowhere(issuer: string): boolean {
+  return URL.canParse(issuer) && new URL(issuer).hostname.endsWith(".invalid");
 }
 
 /** For servers of 2025-03-26, which name no authorization server: they are one, or have one at their root. */
