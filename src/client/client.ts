@@ -32,7 +32,6 @@ import { type Known, milliseconds, text, textRecord } from "../kinds.ts";
 import { checkMade, refuseOtherNames } from "./other-names.ts";
 import {
   checkArguments,
-  checkJson,
   checkMiddleware,
   checkName,
   checkParams,
@@ -41,7 +40,7 @@ import {
 } from "./settings/arguments.ts";
 import { checkCallOptions, type ClientSettings, knownCallOptions } from "./settings/checks.ts";
 import { InvalidResponse, RpcRejection, ToolCallError } from "./settings/errors.ts";
-import type { CallOptions } from "./settings/options.ts";
+import type { CallOptions, PageOptions } from "./settings/options.ts";
 import type { Remembered } from "./settings/remembered.ts";
 import type { ClientState } from "./settings/state.ts";
 import type { StoredTask, TaskHandle } from "./tasks/handle.ts";
@@ -52,12 +51,6 @@ import type { StartTaskOptions, Tasks } from "./tasks/tasks.ts";
 export interface CompleteOptions extends CallOptions {
   /** The arguments of the prompt or template that have a value already. */
   readonly context?: { readonly [name: string]: string } | undefined;
-}
-
-/** The options of `page`. */
-export interface PageOptions extends CallOptions {
-  /** The `nextCursor` of the page before. */
-  readonly cursor?: string | undefined;
 }
 
 const knownPageOptions: Known<PageOptions> = { ...knownCallOptions, cursor: text };
@@ -343,16 +336,14 @@ export class McpClient<Tools extends ToolTypes<Tools> = AnyTools> extends AsyncC
 
   /** Sends any request, and resolves with its result. Keys of your own in `_meta` follow the rules of MCP: `your.domain/name`, or a name alone. */
   async request(method: string, params?: JsonObject, options?: CallOptions): Promise<JsonObject> {
-    checkParams("request", params);
+    checkParams("request", method, params);
     checkCallOptions("request", options);
-    checkJson("request", method, params, "params");
     return this.#calls.request(method, params, options);
   }
 
   /** Sends any notification. */
   async notify(method: string, params?: JsonObject): Promise<void> {
-    checkParams("notify", params);
-    checkJson("notify", method, params, "params");
+    checkParams("notify", method, params);
     return this.#calls.notify(method, params);
   }
 

@@ -21,7 +21,7 @@ export type { ClientMiddleware, ClientRequest } from "./calls/middleware.ts";
 export type { AnyTools, ToolArguments, ToolResultOf, ToolType, ToolTypes } from "./calls/tool-types.ts";
 export type { ListPage } from "./catalogue/lists.ts";
 export type { ListKind } from "./catalogue/kinds.ts";
-export { type CompleteOptions, McpClient, type PageOptions } from "./client.ts";
+export { type CompleteOptions, McpClient } from "./client.ts";
 export { McpClients, type ServerOutcome, type ServerTool, type ServerTools } from "./clients.ts";
 export { connectAll, type ConnectAllOptions, type ServersFile, type ServerTargets } from "./connect-all.ts";
 export { connect, type Target } from "./connect.ts";
@@ -109,6 +109,7 @@ export type {
   CallSettings,
   CommandTarget,
   ConnectOptions,
+  PageOptions,
   Progress,
   Reissue,
 } from "./settings/options.ts";

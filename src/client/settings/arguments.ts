@@ -17,9 +17,10 @@ export function checkArguments(method: string, tool: string, args: unknown): voi
 }
 
 /** What JSON-RPC allows is more; MCP has objects only. */
-export function checkParams(method: string, params: unknown): void {
+export function checkParams(method: string, name: string, params: unknown): void {
   if (params !== undefined && !isObject(params))
     throw new TypeError(`${method}: params ${mismatch("an object", params, true)}`);
+  checkJson(method, name, params, "params");
 }
 
 export function checkMiddleware(middleware: unknown): void {
@@ -28,7 +29,7 @@ export function checkMiddleware(middleware: unknown): void {
 }
 
 /** Throws for a value that JSON would leave out or change. */
-export function checkJson(method: string, name: string, value: unknown, path: string): void {
+function checkJson(method: string, name: string, value: unknown, path: string): void {
   const problem = problemIn(value, new Set());
   if (problem !== undefined)
     throw new TypeError(`${method}("${name}"): ${path}${problem}, which JSON cannot hold`);

@@ -60,6 +60,12 @@ export interface CallOptions extends CallSettings {
   readonly inputRequired?: "answer" | "return" | undefined;
 }
 
+/** The options of `page`. */
+export interface PageOptions extends CallOptions {
+  /** The `nextCursor` of the page before. */
+  readonly cursor?: string | undefined;
+}
+
 /** The options of `connect`. */
 export interface ConnectOptions extends CallSettings {
   /** The name and version that the client gives. @default {{ name: "halyard-client", version }} */

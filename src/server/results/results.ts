@@ -313,6 +313,24 @@ export function orAsk(returned: unknown): unknown {
   return returned;
 }
 
+/** The helpers that the official SDK has on `inputRequired`, and what replaces them. */
+const officialHelpers: Readonly<Record<string, string>> = {
+  elicit: "await ctx.tryElicit(message, schema)",
+  elicitUrl: "await ctx.tryElicit(message, new URL(url))",
+  createMessage: "await ctx.sample(messages, options)",
+  listRoots: "await ctx.roots()",
+};
+
+function withoutHelpers<Make extends object>(make: Make): Make {
+  for (const [name, remedy] of Object.entries(officialHelpers)) {
+    const refuse = (): never => {
+      throw new TypeError(`inputRequired has no ${name}(): use ${remedy}, and nothing has to be returned`);
+    };
+    Object.defineProperty(make, name, { value: refuse });
+  }
+  return make;
+}
+
 /**
  * Ends a call with questions, for a handler that keeps its own state between rounds; `ctx.elicit`, `ctx.sample` and
  * `ctx.roots` do so automatically. The handler runs again with `ctx.inputResponses` and `ctx.requestState()`, for clients of
@@ -330,21 +348,6 @@ export function orAsk(returned: unknown): unknown {
  * });
  * ```
  */
-export function inputRequired(parts: InputRequiredParts): InputRequired {
-  return new InputRequired(parts);
-}
-
-/** The helpers that the official SDK has on `inputRequired`, and what replaces them. */
-const officialHelpers: Readonly<Record<string, string>> = {
-  elicit: "await ctx.tryElicit(message, schema)",
-  elicitUrl: "await ctx.tryElicit(message, new URL(url))",
-  createMessage: "await ctx.sample(messages, options)",
-  listRoots: "await ctx.roots()",
-};
-
-for (const [name, remedy] of Object.entries(officialHelpers)) {
-  const refuse = (): never => {
-    throw new TypeError(`inputRequired has no ${name}(): use ${remedy}, and nothing has to be returned`);
-  };
-  Object.defineProperty(inputRequired, name, { value: refuse });
-}
+export const inputRequired: (parts: InputRequiredParts) => InputRequired = withoutHelpers(
+  (parts: InputRequiredParts): InputRequired => new InputRequired(parts),
+);

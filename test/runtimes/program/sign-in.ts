@@ -17,7 +17,7 @@ export async function checkSignIn(url = ""): Promise<object> {
   };
   const who: string[] = [];
   for (let round = 0; round < 2; round++) {
-    const client = await connect(url, { auth: oauth({ open, store: fileStore(path) }) });
+    const client = await connect(url, { auth: oauth({ open, scopes: ["openid"], store: fileStore(path) }) });
     who.push(await call(client, "whoami"));
     await client.close();
   }
