@@ -45,7 +45,7 @@ export interface DevelopmentIssuer {
   token(options?: DevelopmentTokenOptions): Promise<string>;
 }
 
-/** No name below `.invalid` can be looked up, so nobody can answer for this issuer. */
+/** No name below `.invalid` can be looked up, so no server can answer for this issuer. */
 const issuer = "https://development-issuer.invalid";
 const name = "developmentIssuer()";
 const algorithm = "ES256";

@@ -88,7 +88,7 @@ export class Outflow implements EventSink, Outgoing {
     if (this.#drop()) this.#controller?.close();
   }
 
-  /** Drops what nobody will read. Returns false if the body has ended already. */
+  /** Drops what will not be read. Returns false if the body has ended already. */
   #drop(): boolean {
     if (this.lost || (this.ended && this.unsent === 0)) return false;
     this.#lose();

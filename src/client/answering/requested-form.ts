@@ -22,7 +22,7 @@ import type {
   TextField,
 } from "../settings/form-schema.ts";
 
-/** How many fields a form may have: nobody fills in more. */
+/** How many fields a form may have. */
 const maxFields = 1000;
 
 const number: Kind<number> = { is: Number.isFinite, mustBe: "a number" };

@@ -6,7 +6,7 @@ import { printable } from "../settings/shown.ts";
 /** The members in which servers and gateways say what is wrong, the first one that is there. */
 const members = ["error_description", "message", "detail", "title", "error"];
 
-/** Elements whose content nobody sees. */
+/** Elements whose content is not shown. */
 const unseen = new Set(["script", "style", "noscript", "template", "svg"]);
 
 const entities: Readonly<Record<string, string>> = { amp: "&", lt: "<", gt: ">", quot: '"', nbsp: " " };

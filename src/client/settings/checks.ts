@@ -230,7 +230,7 @@ export function resolveOptions(options: ConnectOptions): ClientSettings {
   };
 }
 
-/** An observer, of events or of messages, whose exceptions end no call. By default they are told to nobody: the observer is the one who is told. */
+/** An observer, of events or of messages, whose exceptions end no call. They are not reported, because the observer itself would get the report. */
 export function guarded<Seen>(
   observe: (seen: Seen) => void,
   thrown: (error: unknown) => void = () => {},
