@@ -43,7 +43,7 @@ const places: Readonly<Record<string, readonly [file: string, name: string, unit
     1000,
   ],
   "wrong entries of a page that observe reports": ["catalogue/page.ts", "maxReports"],
-  "fields of a form": ["answering/form.ts", "maxFields"],
+  "fields of a form": ["answering/requested-form.ts", "maxFields"],
   "characters of a URI that a change names": ["listening/filter.ts", "maxUri"],
   "characters of the URL for messages of HTTP+SSE": ["http/legacy-sse.ts", "maxEndpointLength"],
   "seconds for a server to accept a notification or an answer": ["http/channel.ts", "acceptMs", 1000],
@@ -252,7 +252,7 @@ test("the times by default are those of the table", () => {
   const declared = ["settings/options", "settings/limits", "oauth/settings/options"]
     .map((file) => readDocument(`dist/client/${file}.d.ts`))
     .join("\n");
-  const defaults = declared.matchAll(/@default \{([^}]*)\} \*\/\s+readonly (\w+)\??: number;/g);
+  const defaults = declared.matchAll(/@default \{([^}]*)\} \*\/\s+readonly (\w+)\??: number(?: \| undefined)?;/g);
   const values = new Map([...defaults].map(([, value, name]) => [name, Number(value)]));
   const listed = readTable("SECURITY.md", "Default times of a client");
   expect(listed.map(({ option, default: value }) => [option, Number(value)])).toEqual(

@@ -270,7 +270,7 @@ export const entryPoints: Readonly<Record<string, EntryPoint>> = {
   },
   "client.page": {
     give: (options) => withClient((client) => client.page("tools", options)),
-    type: ["src/client/client.ts", "PageOptions"],
+    type: ["src/client/settings/options.ts", "PageOptions"],
   },
   "client.listen": {
     give: (filter) => withClient((client) => client.listen(filter)),

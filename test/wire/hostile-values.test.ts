@@ -183,10 +183,9 @@ describe.each(cells({ transports: ["memory"] }))("keys of arguments · $revision
 
 describe("inherited names in what a modern client says of itself", () => {
   test("capabilities in a __proto__ are not declared", async () => {
-    allowBeyondSchema("/data/requiredCapabilities/toString");
     const server = new McpServer({ name: "test", version: "1.0.0" });
     server.tool("ask", { requires: { sampling: {} } }, () => "asked");
-    server.tool("odd", { requires: { toString: {} } }, () => "odd");
+    server.tool("odd", { requires: { experimental: { toString: {} } } }, () => "odd");
     const peer = new RawPeer(server, newestModern);
     const call = (name: string, capabilities: string): string =>
       `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"${name}","_meta":` +
