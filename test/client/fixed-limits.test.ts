@@ -252,7 +252,9 @@ test("the times by default are those of the table", () => {
   const declared = ["settings/options", "settings/limits", "oauth/settings/options"]
     .map((file) => readDocument(`dist/client/${file}.d.ts`))
     .join("\n");
-  const defaults = declared.matchAll(/@default \{([^}]*)\} \*\/\s+readonly (\w+)\??: number(?: \| undefined)?;/g);
+  const defaults = declared.matchAll(
+    /@default \{([^}]*)\} \*\/\s+readonly (\w+)\??: number(?: \| undefined)?;/g,
+  );
   const values = new Map([...defaults].map(([, value, name]) => [name, Number(value)]));
   const listed = readTable("SECURITY.md", "Default times of a client");
   expect(listed.map(({ option, default: value }) => [option, Number(value)])).toEqual(

@@ -187,7 +187,7 @@ export const localFetch: Target = {
       const response = await Promise.race([handler(request), late]);
       if (response === undefined) return "no answer within a second";
       if (response.status >= 500 && response.status !== 503) return `status ${response.status}`;
-      const isJson = response.headers.get("content-type") === "application/json";
+      const isJson = request.method !== "HEAD" && response.headers.get("content-type") === "application/json";
       const reply = new HttpReply(response.status, {}, response.body ?? new Blob([]).stream(), () => {});
       if (isJson) await reply.ended();
       controller.abort();
