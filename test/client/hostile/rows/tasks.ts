@@ -113,7 +113,7 @@ export const taskRows: readonly Row[] = [
   {
     name: "ids of tasks that are too long to be repeated in every request are refused",
     async attack() {
-      const { server, client } = await start();
+      const { server, client } = await start({ tasks: true });
       server.on("tools/call", ({ result }) => result(created({ taskId: "t".repeat(5000) })));
       const error = await failing(client.callTool("work"));
       expect(error).toMatchObject({ code: "INVALID_RESPONSE" });
@@ -124,7 +124,7 @@ export const taskRows: readonly Row[] = [
   {
     name: "ids of tasks with line breaks or other odd characters break no header, and no error",
     async attack() {
-      const { server, client } = await start();
+      const { server, client } = await start({ tasks: true });
       for (const taskId of odd) {
         server.on("tools/list", ({ result }) => result({ tools: [] }));
         server.on("tools/call", ({ result }) => result(created({ taskId, pollIntervalMs: 0 })));
