@@ -1,6 +1,6 @@
 // Checks objects of options: an unknown name throws, and the message suggests the nearest known one; so does a value of another kind.
 import { ConfigurationError } from "./errors.ts";
-import { type Kind, options as optionsOf, problemOf, type Table } from "./kinds.ts";
+import { isPlain, type Kind, options as optionsOf, problemOf, type Table } from "./kinds.ts";
 
 /** Where options are passed, and which error a wrong one throws. */
 export interface OptionsPlace {
@@ -18,7 +18,7 @@ export function checkOptions(place: OptionsPlace, given: unknown, known: Table, 
   const fail = (field: string, problem: string): never => {
     throw new ConfigurationError(place.code ?? "INVALID_OPTION", { subject: place.subject, field }, problem);
   };
-  const wrong = problemOf(optionsOf(known, place.such), given);
+  const wrong = isPlain(given) ? undefined : problemOf(optionsOf(known, place.such), given);
   if (wrong !== undefined) return fail("options", wrong);
   const values = given as Readonly<Record<string, unknown>>;
   for (const name of Object.keys(values)) {

@@ -21,8 +21,8 @@ export interface Asking {
 }
 
 /**
- * The challenge decides, else the metadata of the resource; what was asked for before stays, or the person would lose it. Where nobody
- * names a scope, `offline_access` is not added: alone, it would take the place of the scopes that the server grants by default.
+ * The challenge decides, else the metadata of the resource; what was asked for before stays, or the person would lose it. If no scope
+ * is named, `offline_access` is not added: alone, it would take the place of the scopes that the server grants by default.
  */
 export function scopesToAsk({ challenge, ofResource, ofServer, before, wanted, byPerson }: Asking): string[] {
   const named = union(before, challenge.scope ?? ofResource, wanted);

@@ -185,7 +185,7 @@ export class CallTimeout extends HalyardError {
     timeMs: number,
     what: string,
     known: {
-      /** Where somebody has to sign in meanwhile. */
+      /** The address at which a person has to sign in first. */
       readonly signInUrl?: string | undefined;
       /** What the server wrote instead of messages, on lines of their own. */
       readonly written?: string;
