@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { describe, expect, test } from "vitest";
-import { readBlocks, readDocument } from "./support/documents.ts";
+import { filesOfPage, readBlocks } from "./support/documents.ts";
 import { removeTypes } from "./support/javascript.ts";
 import { eventually } from "./support/turns.ts";
 
@@ -86,12 +86,6 @@ class Project {
   remove(): void {
     rmSync(this.#folder, { recursive: true });
   }
-}
-
-/** The files of the page by the name under which it saves them. */
-function filesOfPage(path: string): Map<string, string> {
-  const saved = readDocument(path).matchAll(/^.*[Ss]ave (?:this|it) as `(.+?)`.*:\n\n```ts\n([^]*?)^```$/gm);
-  return new Map([...saved].map(([, name = "", code = ""]) => [name, code]));
 }
 
 /** What the page says that its client prints. */

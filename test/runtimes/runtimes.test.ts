@@ -1,11 +1,15 @@
 // Servers and clients from the packed package, on every runtime that README names: one program of checks, run by each of them.
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { connect } from "halyard/client";
 import { protocolRevisions } from "halyard/testing";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { legs, passLeg } from "../conformance/legs.ts";
 import { durableObject, startWorkerOf, type Worker } from "../fetch/workerd.ts";
 import { AuthorizationServer } from "../support/authorization-server.ts";
+import { filesOfPage, readBlocks } from "../support/documents.ts";
+import { removeTypes } from "../support/javascript.ts";
 import { expected } from "./expected.ts";
 import { type Ended, type Runtime, Runtimes, Started, supported } from "./installed.ts";
 
@@ -85,6 +89,32 @@ describe.skipIf(process.env["HALYARD_RUNTIMES"] !== "1")("the packed package", {
       const { server } = await serve(runtime, "serve-http");
       expect(await server.kill(signal)).toMatchObject(cleanEnd);
     });
+  });
+
+  test.each(supported)("runs the server and the client of README.md on %s", async (runtime) => {
+    const files = filesOfPage("README.md");
+    const write = (name: string, from: string, to: string): Promise<void> => {
+      const sample = files.get(`${name}.mts`) ?? "";
+      expect(sample).toContain(from);
+      return writeFile(join(runtimes.folder, `${name}.mjs`), removeTypes(sample.replace(from, to)));
+    };
+    await write("server", "port: 3000", "port: 0");
+    const server = runtimes.start(runtime, "server.mjs");
+    onTestFinished(async () => void (await server.kill()));
+    await write("client", "http://127.0.0.1:3000/mcp", await server.says(/http:\S+/));
+    const { code, stdout, stderr } = await runtimes.run(runtime, "client.mjs");
+    expect({ code, stderr }).toEqual(cleanEnd);
+    // Each runtime has its own quotes and line breaks.
+    expect(stdout.replaceAll(/[\s"',[\]{}]+/g, " ").trim()).toBe("type: text text: 21 °C in Oslo");
+  });
+
+  test.each(supported)("runs the CommonJS server of docs/guides/javascript.md on %s", async (runtime) => {
+    const [code = ""] = readBlocks("docs/guides/javascript.md", "cjs");
+    await writeFile(join(runtimes.folder, "server.cjs"), code);
+    const [command, ...args] = runtimes.command(runtime);
+    const client = await connect({ command, args: [...args, "server.cjs"], cwd: runtimes.folder });
+    expect(client.server).toMatchObject({ name: "demo" });
+    await client.close();
   });
 
   describe("in a Worker", () => {

@@ -52,6 +52,12 @@ export function readBlocks(path: string, language: string): string[] {
   return [...blocks].map((block) => block[1] ?? "");
 }
 
+/** The TypeScript files that a page tells its reader to save, by name. */
+export function filesOfPage(path: string): ReadonlyMap<string, string> {
+  const saved = readDocument(path).matchAll(/^.*[Ss]ave (?:this|it) as `(.+?)`.*:\n\n```ts\n([^]*?)^```$/gm);
+  return new Map([...saved].map(([, name = "", code = ""]) => [name, code]));
+}
+
 /** The languages of all blocks of code in a document, in order; empty where none is named. */
 export function languagesIn(path: string): string[] {
   const fences = [...readDocument(path).matchAll(/^ *```(.*)$/gm)].map(([, language]) => language ?? "");
