@@ -59,6 +59,6 @@ export async function compile(
   const tsc = [join(compiler, "bin/tsc"), "--project", folder, "--pretty", "false"];
   const failed = (error: { stdout: string; message: string }): { stdout: string } =>
     error.stdout === "" ? (Promise.reject(error) as never) : error;
-  const { stdout } = await run(process.execPath, tsc, { cwd: folder, timeout: 120_000 }).catch(failed);
+  const { stdout } = await run(process.execPath, tsc, { cwd: folder, timeout: 300_000 }).catch(failed);
   return stdout;
 }

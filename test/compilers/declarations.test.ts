@@ -76,7 +76,7 @@ beforeAll(async () => {
   await mkdir(join(user.folder, "src"));
   const all = [...samples, ...program, ["src/common.cts", inCommonJs] as const];
   for (const [file, code] of all) await writeFile(join(user.folder, file), code);
-}, 120_000);
+}, 300_000);
 
 afterAll(() => user.remove());
 
@@ -84,13 +84,13 @@ describe.each(Object.entries(worlds))("%s", (_, { files, options }) => {
   test("compile with the TypeScript of this repository, strictest", async () => {
     const strictest = { ...options, ...modules.nodenext, exactOptionalPropertyTypes: true };
     expect(await compile(ours, user, files, strictest)).toBe("");
-  }, 120_000);
+  }, 300_000);
 });
 
 test("the settings of docs/guides/javascript.md compile with the TypeScript of this repository", async () => {
   const { files, options } = projectWithCommonJs;
   expect(await compile(ours, user, files, options)).toBe("");
-}, 120_000);
+}, 300_000);
 
 describe.skipIf(process.env["HALYARD_COMPILERS"] !== "1")("compilers since 5.4", () => {
   let folder: string;
@@ -111,7 +111,7 @@ describe.skipIf(process.env["HALYARD_COMPILERS"] !== "1")("compilers since 5.4",
             const all = { ...options, ...module, exactOptionalPropertyTypes };
             expect(await compile(compiler, user, files, all)).toBe("");
           },
-          120_000,
+          300_000,
         );
       });
     });
@@ -128,6 +128,6 @@ describe.skipIf(process.env["HALYARD_COMPILERS"] !== "1")("compilers since 5.4",
       const compiler = join(folder, "node_modules", `typescript-${version}`);
       expect(await compile(compiler, user, files, options)).toBe("");
     },
-    120_000,
+    300_000,
   );
 });
