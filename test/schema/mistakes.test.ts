@@ -18,7 +18,7 @@ function register(input: unknown): McpServer {
   return server;
 }
 
-const types = '"null", "boolean", "object", "array", "number", "string", "integer" or a list of them';
+const types = '"null", "boolean", "object", "array", "number", "string", "integer" or a list of them, each once';
 const arktype = "(arktype) cannot be published as JSON Schema:";
 const effect = "(effect) cannot be published as JSON Schema:";
 const { major, minor, patch } = z.core.version;
@@ -106,7 +106,7 @@ const mistakes: [string, make: () => unknown, words: string][] = [
   [
     "required at the property",
     () => ({ type: "object", properties: { n: { type: "string", required: true } } }),
-    "has properties.n.required true, which must be a list of strings",
+    "has properties.n.required true, which must be a list of strings, each once",
   ],
   [
     "properties without their object",
@@ -131,6 +131,7 @@ const fitting: [string, make: () => unknown, args: Record<string, unknown>][] = 
     { a: crypto.randomUUID(), c: "x" },
   ],
   ["Effect's codec", () => effectSchemas["codec"], { when: "2026-01-01T00:00:00.000Z", s: ["1"] }],
+  ["TypeBox's empty tuple", () => TypeBox.Type.Object({ none: TypeBox.Type.Tuple([]) }), { none: [] }],
   [
     "TypeBox's tuple",
     () => TypeBox.Type.Object({ pair: TypeBox.Type.Tuple([TypeBox.Type.String(), TypeBox.Type.Number()]) }),
