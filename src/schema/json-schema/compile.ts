@@ -4,7 +4,8 @@ import { type Budget, CompileSteps, measure, type Payer } from "./budget.ts";
 import { arrayKeywords, lengthKeywords, unevaluatedItems } from "./array-keywords.ts";
 import { recursiveAnchor, type Resource, SchemaDocument, type Target } from "./document.ts";
 import { constantKeywords, inPlaceKeywords } from "./in-place-keywords.ts";
-import { type Draft, InvalidKeyword, type KeywordTable, type Surroundings } from "./keyword.ts";
+import { InvalidKeyword } from "./invalid-keyword.ts";
+import type { Draft, KeywordTable, Surroundings } from "./keyword.ts";
 import { ownKeywordProblem, pathTo } from "./keywords.ts";
 import {
   anything,

@@ -1,4 +1,4 @@
-// The types of keywords: their input when compiled, the check that they return, and the error of a value that cannot be compiled.
+// The types of keywords: their input when compiled, and the check that they return.
 import type { JsonObject } from "../../wire/message.ts";
 import type { Payer } from "./budget.ts";
 import type { Check, kinds, Node } from "./node.ts";
@@ -25,8 +25,5 @@ export interface Keyword {
   readonly about: readonly (keyof typeof kinds)[];
   readonly compile: (setting: never, surroundings: Surroundings) => Check | undefined;
 }
-
-/** A keyword with a value of the right kind that cannot be compiled. Whoever compiles the schema around it adds the place. */
-export class InvalidKeyword extends TypeError {}
 
 export type KeywordTable = readonly (readonly [name: string, keyword: Keyword])[];
