@@ -125,7 +125,7 @@ function notJsonSchema(given: unknown): string | undefined {
   const isProperties =
     inside.length > 0 &&
     inside.every((value) => isObject(value) && typeof value["type"] === "string") &&
-    !Object.keys(given).some(isKeyword);
+    !Object.entries(given).some(([name, value]) => isKeyword(name, value));
   if (isProperties) return 'is an object of properties: write { type: "object", properties: { … } }';
   const strange = strangeIn(given, "", new Set());
   return strange && `is not a JSON Schema: ${strange}`;

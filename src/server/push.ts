@@ -158,7 +158,10 @@ export class Push {
    * client can subscribe to.
    */
   async publish(notification: string, key?: string, params?: object): Promise<number> {
-    checkSent("publish(notification, key, params)", "notification", notification, params);
+    const usage = "publish(notification, key, params)";
+    checkSent(usage, "notification", notification, params);
+    const problem = key === undefined ? undefined : problemOf(text, key);
+    if (problem) throw new TypeError(`push.${usage}: key ${problem}; params come third`);
     this.#assertSubscribable(notification, key);
     return this.#sent(notification, key, await this.#parts.hub.publish(notification, key, params));
   }

@@ -15,6 +15,7 @@ import { CallTimeout, NoCommonRevision, RpcRejection } from "../client/settings/
 import { type ClientLimits, defaultBackoff, defaultClientLimits } from "../client/settings/limits.ts";
 import type { CallOptions, ConnectOptions as ClientOptions } from "../client/settings/options.ts";
 import { func, type Known, needed, type Table } from "../kinds.ts";
+import { extensionIds } from "../protocol/meta.ts";
 import type { ClientCapabilities } from "../protocol/model.ts";
 import type { Revision } from "../protocol/revision.ts";
 import { findRevision, revisions } from "../protocol/revisions/index.ts";
@@ -44,7 +45,7 @@ const defaults = {
   cache: false,
 } as const;
 
-export interface TestClientOptions extends Pick<ClientOptions, "onLog" | "logLevel" | "observe"> {
+export interface TestClientOptions extends Pick<ClientOptions, "onLog" | "logLevel" | "observe" | "tasks"> {
   /** The date of the revision to speak. @default {the newest one that the server speaks} */
   readonly revision?: string;
   /** What the client declares, besides what its handlers do. @default {{}} */
@@ -95,7 +96,7 @@ function partsOf(wire: Wire, options: TestClientOptions, tested: TestedServer | 
     throw new RangeError(`Unknown protocol revision: ${date}: choose from ${known}`);
   }
   const recorded = new RecordedWire(wire);
-  const answers = new TestAnswers(options.capabilities ?? {}, options.answer, tested?.handlers);
+  const answers = new TestAnswers(declaredBy(options, revision), options.answer, tested?.handlers);
   const { onLog, logLevel = onLog && "info", observe } = options;
   const settings = { ...defaults, revision: revision.date, logLevel, observe };
   const joined = joinCalls(new WireTransport(recorded, noLimits), answers, settings);
@@ -107,6 +108,11 @@ function partsOf(wire: Wire, options: TestClientOptions, tested: TestedServer | 
     logging: new Logging(joined.calls, onLog),
     ...joined,
   };
+}
+
+function declaredBy({ capabilities = {}, tasks }: TestClientOptions, revision: Revision): ClientCapabilities {
+  if (tasks !== true || revision.tasks !== "extension") return capabilities;
+  return { ...capabilities, extensions: { ...capabilities.extensions, [extensionIds.tasks]: {} } };
 }
 
 /**

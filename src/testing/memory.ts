@@ -30,6 +30,7 @@ const knownOptions: Known<ConnectOptions> = {
   roots: ofClient.roots,
   onLog: ofClient.onLog,
   logLevel: ofClient.logLevel,
+  tasks: ofClient.tasks,
   observe: ofClient.observe,
   handshake: flag,
 };

@@ -1,5 +1,5 @@
 // More mistakes with a client, and what the user reads: none shows a secret, and none passes in silence.
-import { McpServer } from "halyard";
+import { type Context, McpServer } from "halyard";
 import { AuthRequired, connect, connectAll, type ConnectOptions, HttpFailure } from "halyard/client";
 import { oauth } from "halyard/client/oauth";
 import { connect as connectTest } from "halyard/testing";
@@ -282,3 +282,24 @@ test.each(["2024-11-05", "2025-03-26"])("a test of a question that %s does not h
     `elicitation/create: protocol revision ${revision} has no such request: use 2025-06-18 or later`,
   );
 });
+
+test.each<readonly [what: string, revision: string, ask: (ctx: Context) => Promise<unknown>]>([
+  ["elicitation.url", "2025-06-18", (ctx) => ctx.elicit("Pay", new URL("https://example.com/pay"))],
+  [
+    "sampling.tools",
+    "2025-06-18",
+    (ctx) => ctx.sample("Hi", { tools: [{ name: "x", inputSchema: { type: "object" } }] }),
+  ],
+])(
+  "a question with %s, which %s does not have, names the revision that does",
+  async (what, revision, ask) => {
+    const asking = new McpServer({ name: "asking", version: "1.0.0" });
+    asking.tool("ask", {}, async (_, ctx) => void (await ask(ctx)));
+    const client = await connect(asking, { revision });
+    const error = await fails(client.callTool("ask"));
+    await client.close();
+    expect(error.message).toMatch(
+      new RegExp(`: protocol revision ${revision} has no ${what}: use 2025-11-25 or later$`),
+    );
+  },
+);

@@ -40,6 +40,13 @@ test.each([
   );
 });
 
+test("push.publish rejects params in the place of the key, which would reach nobody", async () => {
+  const { server } = makeServer();
+  await expect(server.push.publish(update[0], { uri: "note:///a" } as never)).rejects.toThrow(
+    new TypeError("push.publish(notification, key, params): key must be a text; params come third"),
+  );
+});
+
 test.each([...listChanges, update, log, progress, page])(
   "ctx.notify of %s throws and names %s",
   async (method, way) => {

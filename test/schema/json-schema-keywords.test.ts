@@ -134,7 +134,6 @@ const cases: Record<string, readonly Case[]> = {
   constants: [
     [{ const: { a: [1, { b: null }] } }, [{ a: [1, { b: null }] }], [{ a: [1, { b: 0 }] }, { a: [1] }, "@0"]],
     [{ enum: [1, "1", [1], "@0", "#2"] }, [1, "1", [1], "@0", "#2"], [2, "2", [[1]], [], null, "#1"]],
-    [{ enum: [] }, [], [1]],
   ],
   combinations: [
     [{ allOf: [{ minimum: 1 }, { maximum: 2 }] }, [1], [0, 3]],

@@ -1,6 +1,6 @@
 // Schemas that cannot work, of each library: the error names the property, and the remedy is one of the library that was used.
 import { toStandardJsonSchema } from "@valibot/to-json-schema";
-import { type } from "arktype";
+import { scope, type } from "arktype";
 import { McpServer } from "halyard";
 import { connect } from "halyard/client";
 import * as TypeBox from "typebox";
@@ -18,7 +18,8 @@ function register(input: unknown): McpServer {
   return server;
 }
 
-const types = '"null", "boolean", "object", "array", "number", "string", "integer" or a list of them';
+const types =
+  '"null", "boolean", "object", "array", "number", "string", "integer" or a list of them, each once';
 const arktype = "(arktype) cannot be published as JSON Schema:";
 const effect = "(effect) cannot be published as JSON Schema:";
 const { major, minor, patch } = z.core.version;
@@ -43,6 +44,38 @@ const mistakes: [string, make: () => unknown, words: string][] = [
     () => type({ a: { b: "Date[]" } }),
     `${arktype} a.b.0 takes only a Date, ${arkRemedy}`,
   ],
+  [
+    "ArkType's limited Date",
+    () => type({ when: "Date > d'2020-01-01'" }),
+    `${arktype} when takes only a Date, ${arkRemedy}`,
+  ],
+  [
+    "ArkType's Date or null",
+    () => type({ when: "Date | null" }),
+    `${arktype} when takes only a Date, ${arkRemedy}`,
+  ],
+  [
+    "ArkType's Date in a tuple",
+    () => type({ pair: ["string", "Date"] }),
+    `${arktype} pair.1 takes only a Date, ${arkRemedy}`,
+  ],
+  [
+    "ArkType's bigint under any name",
+    () => type({ by: { "[string]": "bigint" } }),
+    `${arktype} by.* takes only a bigint, ${arkRemedy}`,
+  ],
+  [
+    "ArkType's Date in an alternative",
+    () => type({ k: "'a'", v: "Date" }).or({ k: "'b'", v: "string" }),
+    `${arktype} v takes only a Date, ${arkRemedy}`,
+  ],
+  [
+    "ArkType's Date in a type that contains itself",
+    () => scope({ node: { d: "Date", "next?": "node" } }).export().node,
+    `${arktype} d takes only a Date, ${arkRemedy}`,
+  ],
+  ["Effect's Date or null", () => effectSchemas["dateOrNull"], `${effect} when takes only a Date, ${codec}`],
+  ["Effect's record of Dates", () => effectSchemas["dates"], `${effect} by.* takes only a Date, ${codec}`],
   ["Effect's Date", () => effectSchemas["date"], `${effect} when takes only a Date, ${codec}`],
   ["Effect's BigInt", () => effectSchemas["bigint"], `${effect} n takes only a bigint, ${codec}`],
   ["Effect's ReadonlySet", () => effectSchemas["set"], `${effect} s takes only a Set, ${codec}`],
@@ -106,7 +139,7 @@ const mistakes: [string, make: () => unknown, words: string][] = [
   [
     "required at the property",
     () => ({ type: "object", properties: { n: { type: "string", required: true } } }),
-    "has properties.n.required true, which must be a list of strings",
+    "has properties.n.required true, which must be a list of strings, each once",
   ],
   [
     "properties without their object",
@@ -130,7 +163,16 @@ const fitting: [string, make: () => unknown, args: Record<string, unknown>][] = 
     () => type({ a: "string.uuid", "b?": "unknown", c: "'x' | 'y'" }),
     { a: crypto.randomUUID(), c: "x" },
   ],
+  [
+    "ArkType's alternatives, records and tuples",
+    () =>
+      type({ pair: ["string", "string | Date"], by: { "[string]": "number | null" } }).and(
+        type({ k: "'a'", v: "null" }).or({ k: "'b'", v: "string > 20" }),
+      ),
+    { pair: ["a", "b"], by: { x: 1 }, k: "a", v: null },
+  ],
   ["Effect's codec", () => effectSchemas["codec"], { when: "2026-01-01T00:00:00.000Z", s: ["1"] }],
+  ["TypeBox's empty tuple", () => TypeBox.Type.Object({ none: TypeBox.Type.Tuple([]) }), { none: [] }],
   [
     "TypeBox's tuple",
     () => TypeBox.Type.Object({ pair: TypeBox.Type.Tuple([TypeBox.Type.String(), TypeBox.Type.Number()]) }),

@@ -38,6 +38,13 @@ const rewritten: [string, JsonSchema, JsonSchema, fitting: unknown[], others: un
     ],
   ],
   [
+    "an empty list of items, as TypeBox writes an empty tuple",
+    { type: "array", items: [], additionalItems: false, minItems: 0 },
+    { type: "array", items: false, minItems: 0 },
+    [[]],
+    [[1]],
+  ],
+  [
     "a boolean exclusiveMinimum",
     { minimum: 1, exclusiveMinimum: true, maximum: 3, exclusiveMaximum: false },
     { exclusiveMinimum: 1, maximum: 3 },

@@ -262,3 +262,28 @@ test("onLog and observe receive what the client of halyard/client hands on", asy
     expect(methods, revision).toContain("tools/call");
   }
 });
+
+describe("the option tasks", () => {
+  const server = new McpServer({ name: "reports", version: "1.0.0" });
+  server.tool("survey", { task: "required" }, () => "Surveyed");
+  server.tool("report", { task: "optional" }, () => "Written");
+
+  test("lets calls run as tasks, as the error without it says", async () => {
+    const without = await opened(server);
+    const error: unknown = await without.callTool("survey").catch((reason: unknown) => reason);
+    expect(error).toMatchObject({
+      message: expect.stringContaining("it runs as a task: pass tasks: true to connect"),
+    });
+    const client = await opened(server, { tasks: true, capabilities: { roots: {} } });
+    expect(await client.callTool("survey")).toMatchObject(said("Surveyed"));
+    expect(await (await client.startTask("report")).result()).toMatchObject(said("Written"));
+  });
+
+  test("declares nothing to a legacy server", async () => {
+    const capabilities: unknown[] = [];
+    const legacy = new McpServer({ name: "reports", version: "1.0.0" });
+    legacy.onInitialized(({ clientCapabilities }) => void capabilities.push(clientCapabilities));
+    await opened(legacy, { tasks: true, revision: "2025-11-25" });
+    expect(capabilities).toEqual([{}]);
+  });
+});

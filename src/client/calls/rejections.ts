@@ -45,15 +45,31 @@ const declaring: Readonly<Record<string, readonly [option: string, request: stri
   roots: ["roots", "roots/list"],
 };
 
-function remedyOf(data: unknown, { clientRequests }: Revision): string | undefined {
-  const needed = Object.keys(requiredBy(data)).map((name) => declaring[name] ?? ["capabilities", ""]);
-  const missing = needed
-    .map(([, request]) => request)
-    .filter((name) => name !== "" && !clientRequests.has(name));
-  const first = revisions.findLast((revision) => missing.some((name) => revision.clientRequests.has(name)));
+/** Parts of capabilities that are newer than the request, each named like the field that carries it. */
+const newerParts: readonly (readonly [capability: "elicitation" | "sampling", part: string])[] = [
+  ["elicitation", "url"],
+  ["sampling", "tools"],
+];
+
+function remedyOf(data: unknown, spoken: Revision): string | undefined {
+  const required = requiredBy(data);
+  const needed = Object.keys(required);
+  const missing = needed.filter((name) => !isKnownTo(spoken, name, required[name]));
+  const first = revisions.findLast((each) => missing.some((name) => isKnownTo(each, name, required[name])));
   if (first) return `use ${first.date} or later`;
-  const options = new Set(needed.map(([option]) => option));
+  const options = new Set(needed.map((name) => declaring[name]?.[0] ?? "capabilities"));
   return options.size > 0 ? `pass ${[...options].join(" and ")} to connect` : undefined;
+}
+
+/** Whether a revision has the request that needs a capability, with the part of it that is required. */
+function isKnownTo({ clientRequests, fields }: Revision, name: string, required: unknown): boolean {
+  const request = declaring[name]?.[1];
+  if (request === undefined) return true;
+  const lacksPart = newerParts.some(
+    ([capability, part]) =>
+      capability === name && isObject(required) && part in required && !fields[capability].has(part),
+  );
+  return clientRequests.has(request) && !lacksPart;
 }
 
 function requiredBy(data: unknown): JsonObject {

@@ -4,8 +4,9 @@ import { type Budget, CompileSteps, measure, type Payer } from "./budget.ts";
 import { arrayKeywords, lengthKeywords, unevaluatedItems } from "./array-keywords.ts";
 import { recursiveAnchor, type Resource, SchemaDocument, type Target } from "./document.ts";
 import { constantKeywords, inPlaceKeywords } from "./in-place-keywords.ts";
+import { InvalidKeyword } from "./invalid-keyword.ts";
 import type { Draft, KeywordTable, Surroundings } from "./keyword.ts";
-import { ownKeywordProblem } from "./keywords.ts";
+import { ownKeywordProblem, pathTo } from "./keywords.ts";
 import {
   anything,
   type Check,
@@ -103,7 +104,7 @@ class Compiler {
     if (known !== undefined) return known;
     const node = makeNode();
     resource.nodes.set(schema, node);
-    this.#waiting.push(() => this.#fill(node, schema, resource));
+    this.#waiting.push(() => this.#fillOrName(node, schema, resource));
     return node;
   }
 
@@ -123,6 +124,17 @@ class Compiler {
     };
     for (const kind of Object.values(kinds)) entering.checks[kind] = [check];
     return entering;
+  }
+
+  /** Adds the place to the error of a keyword that cannot be compiled. */
+  #fillOrName(node: Node, schema: JsonObject, resource: Resource): void {
+    try {
+      this.#fill(node, schema, resource);
+    } catch (error) {
+      if (!(error instanceof InvalidKeyword)) throw error;
+      const path = pathTo(schema, this.#document.root.root);
+      throw path === "" ? error : new TypeError(`${path}: ${error.message}`, { cause: error.cause });
+    }
   }
 
   #fill(node: Node, schema: JsonObject, resource: Resource): void {
@@ -161,7 +173,7 @@ class Compiler {
     if (target === undefined) {
       const isOutside = !reference.startsWith("#");
       const problem = isOutside ? "points outside the schema and is never fetched" : "has no target";
-      throw new TypeError(`the ${keyword} "${reference}" ${problem}: put its target under $defs`);
+      throw new InvalidKeyword(`the ${keyword} "${reference}" ${problem}: put its target under $defs`);
     }
     const node = this.#entering(target, base);
     const name = keyword === "$recursiveRef" ? recursiveAnchor : reference.slice(reference.indexOf("#") + 1);

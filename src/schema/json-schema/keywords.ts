@@ -15,26 +15,35 @@ const isString = (value: unknown): boolean => typeof value === "string";
 const isSchema = (value: unknown): boolean => typeof value === "boolean" || isObject(value);
 const isListOf = (fits: (value: unknown) => boolean) => (value: unknown) =>
   Array.isArray(value) && value.every(fits);
+const isFilled = (value: unknown): boolean => Array.isArray(value) && value.length > 0;
+const isDistinct = (value: unknown): boolean => Array.isArray(value) && new Set(value).size === value.length;
 
 const type: Kind = {
-  words: `${[...types].map((name) => `"${name}"`).join(", ")} or a list of them`,
-  fits: (value) => isType(value) || isListOf(isType)(value),
+  words: `${[...types].map((name) => `"${name}"`).join(", ")} or a list of them, each once`,
+  fits: (value) => isType(value) || (isFilled(value) && isListOf(isType)(value) && isDistinct(value)),
 };
 const schema: Kind = {
   words: 'a schema, such as { "type": "string" }',
   fits: isSchema,
   holds: "schemas",
 };
-const schemas: Kind = { words: "a list of schemas", fits: isListOf(isSchema), holds: "schemas" };
+const schemas: Kind = {
+  words: "a list of at least one schema",
+  fits: (value) => isFilled(value) && isListOf(isSchema)(value),
+  holds: "schemas",
+};
 const schemaMap: Kind = {
   words: "an object of schemas",
   fits: (value) => isObject(value) && Object.values(value).every(isSchema),
   holds: "named schemas",
 };
 const items: Kind = { ...schema, fits: (value) => isSchema(value) || isListOf(isSchema)(value) };
-const names: Kind = { words: "a list of strings", fits: isListOf(isString) };
+const names: Kind = {
+  words: "a list of strings, each once",
+  fits: (value) => isListOf(isString)(value) && isDistinct(value),
+};
 const nameMap: Kind = {
-  words: "an object of lists of strings",
+  words: "an object of lists of strings, each once",
   fits: (value) => isObject(value) && Object.values(value).every(names.fits),
 };
 const dependencies: Kind = {
@@ -44,7 +53,13 @@ const dependencies: Kind = {
   holds: "named schemas",
 };
 const text: Kind = { words: "a string", fits: isString };
+const anchor: Kind = {
+  words: "a name of letters, digits, -, _ and . that does not begin with a digit",
+  fits: (value) => isString(value) && /^[A-Za-z_][\w.-]*$/.test(value as string),
+};
+const flag: Kind = { words: "true or false", fits: (value) => typeof value === "boolean" };
 const list: Kind = { words: "a list", fits: Array.isArray };
+const choices: Kind = { words: "a list of at least one value", fits: isFilled };
 const number: Kind = { words: "a number", fits: Number.isFinite };
 // In draft 4 it is a boolean that makes the limit beside it exclusive.
 const bound: Kind = {
@@ -76,7 +91,8 @@ const kinds: ReadonlyMap<string, Kind> = new Map([
   ["dependencies", dependencies],
   ["dependentRequired", nameMap],
   ["required", names],
-  ["enum", list],
+  ["enum", choices],
+  ["examples", list],
   ["minimum", number],
   ["maximum", number],
   ["exclusiveMinimum", bound],
@@ -86,7 +102,16 @@ const kinds: ReadonlyMap<string, Kind> = new Map([
     (name) => [name, count] as const,
   ),
   ...["minContains", "maxContains"].map((name) => [name, count] as const),
-  ...["pattern", "$ref", "$dynamicRef", "$recursiveRef", "format"].map((name) => [name, text] as const),
+  ...["pattern", "$id", "$ref", "$dynamicRef", "$recursiveRef", "format"].map(
+    (name) => [name, text] as const,
+  ),
+  ...["title", "description", "$comment", "contentEncoding", "contentMediaType"].map(
+    (name) => [name, text] as const,
+  ),
+  ...["$anchor", "$dynamicAnchor"].map((name) => [name, anchor] as const),
+  ...["uniqueItems", "deprecated", "readOnly", "writeOnly", "$recursiveAnchor", "nullable"].map(
+    (name) => [name, flag] as const,
+  ),
 ]);
 
 /** Far more than authors need; a schema from an untrusted source must not fill the memory. */
@@ -174,9 +199,24 @@ export function replaceHeld(
   return Object.fromEntries(entries.map(([name, inner]) => [name, replace(inner, `${keyword}.${name}`)]));
 }
 
-/** Whether JSON Schema gives the name a meaning. */
-export function isKeyword(name: string): boolean {
-  return kinds.has(name) || name.startsWith("$") || annotations.has(name);
+/** The path of one schema object inside a valid `root`; empty for the root, and for one that is not in it. */
+export function pathTo(wanted: unknown, root: unknown): string {
+  const visited = new Set<unknown>();
+  const find = (node: unknown, at: string): string | undefined => {
+    if (node === wanted) return at;
+    if (!isObject(node) || visited.has(node)) return undefined;
+    visited.add(node);
+    for (const [keyword, value] of Object.entries(node))
+      for (const [path, inner] of held(keyword, value)) {
+        const found = find(inner, at === "" ? path : `${at}.${path}`);
+        if (found !== undefined) return found;
+      }
+    return undefined;
+  };
+  return find(root, "") ?? "";
 }
 
-const annotations: ReadonlySet<string> = new Set(["title", "description", "default", "const", "examples"]);
+/** Whether JSON Schema gives the name a meaning with that value. */
+export function isKeyword(name: string, value: unknown): boolean {
+  return kinds.get(name)?.fits(value) ?? (name.startsWith("$") || name === "default" || name === "const");
+}

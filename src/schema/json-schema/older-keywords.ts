@@ -17,7 +17,8 @@ const olderKeywords: readonly OlderKeyword[] = [
     isIn: ({ items }) => Array.isArray(items),
     rewrite: ({ items, additionalItems, ...rest }) => ({
       ...rest,
-      prefixItems: items,
+      // 2020-12 has no empty list of items.
+      ...((items as unknown[]).length > 0 && { prefixItems: items }),
       ...(additionalItems !== undefined && { items: additionalItems }),
     }),
   },

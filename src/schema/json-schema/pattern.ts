@@ -1,5 +1,6 @@
 // Compiles the patterns of a schema to automatons that match in one pass; others run in the engine, on short texts only.
 import type { Payer } from "./budget.ts";
+import { InvalidKeyword } from "./invalid-keyword.ts";
 import { NotLinear, type ParsedRegex, parseRegex } from "./regex-parse.ts";
 import { Automaton, type StateCache } from "./regex-automaton.ts";
 import { programSize, writeProgram } from "./regex-program.ts";
@@ -67,9 +68,10 @@ export class Patterns {
       RegExp(plain, "u");
     } catch (error) {
       if (!(error instanceof SyntaxError)) throw error;
-      throw new TypeError(`the pattern ${source.slice(0, 200)} is not a regular expression`, {
-        cause: error,
-      });
+      throw new InvalidKeyword(
+        `the pattern ${source.slice(0, 200)} is not a regular expression: write one that RegExp takes with the flag u`,
+        { cause: error },
+      );
     }
   }
 
