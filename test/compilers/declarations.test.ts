@@ -18,7 +18,15 @@ const modules = {
 /** The programs, and the types that they are compiled with. */
 const worlds = {
   "every entry on Node": {
-    files: ["every-entry.ts", "server.ts", "page.ts", "terminal-form.ts", "using.ts"],
+    files: [
+      "every-entry.ts",
+      "server.ts",
+      "page.ts",
+      "terminal-form.ts",
+      "using.ts",
+      "agent-anthropic.ts",
+      "agent-openai.ts",
+    ],
     options: { lib: ["es2022"], types: ["node"] },
   },
   "the entries for the web, with the types of a page alone": {
