@@ -121,9 +121,10 @@ describe("listen", () => {
     [{ tools: false, resources: [] }, /asks for nothing/],
     [{ tool: true }, /did you mean tools/],
     [{ resources: "note:///a" }, /resources must be a list of URIs/],
+    ["tools", /must be an object such as { tools: true }, not "tools"/],
   ])("refuses the filter %j", async (filter, problem) => {
     const { connect } = await import("halyard/client");
     await using client = await connect(makeServer());
-    await expect(client.listen(filter as object)).rejects.toThrow(problem);
+    await expect(client.listen(filter as never)).rejects.toThrow(problem);
   });
 });

@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
+import { readSamples } from "../support/documents.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const here = fileURLToPath(new URL(".", import.meta.url));
@@ -35,8 +36,23 @@ export async function unpackPackage(): Promise<UserFolder> {
   }
   await cp(join(here, "fixtures"), folder, { recursive: true });
   await cp(join(root, "examples/client/terminal-form.ts"), join(folder, "terminal-form.ts"));
+  await writeAgents(folder);
   await writeFile(join(folder, "package.json"), JSON.stringify({ type: "module" }));
   return { folder, remove: () => rm(folder, { recursive: true }) };
+}
+
+/** Writes the agents of the documentation, and what stands for the packages of the model providers. */
+async function writeAgents(folder: string): Promise<void> {
+  const providers = { anthropic: "@anthropic-ai/sdk", openai: "openai" };
+  const samples = readSamples("docs/guides/agent.md");
+  for (const [index, [name, provider]] of Object.entries(providers).entries()) {
+    const home = join(folder, "node_modules", provider);
+    await mkdir(home, { recursive: true });
+    await cp(join(root, `test/support/providers/${name}.ts`), join(home, "index.ts"));
+    const manifest = { name: provider, version: "1.0.0", type: "module", exports: "./index.ts" };
+    await writeFile(join(home, "package.json"), JSON.stringify(manifest));
+    await writeFile(join(folder, `agent-${name}.ts`), samples[index]?.code ?? "");
+  }
 }
 
 /** Installs every compiler of package.json, in the versions of the lock. Returns the folder that has them. */

@@ -29,7 +29,16 @@ const modules = {
 /** The programs, and the types that they are compiled with. */
 const worlds = {
   "every entry on Node": {
-    files: ["every-entry.ts", "server.ts", "page.ts", "terminal-form.ts", "using.ts", ...samples.keys()],
+    files: [
+      "every-entry.ts",
+      "server.ts",
+      "page.ts",
+      "terminal-form.ts",
+      "using.ts",
+      "agent-anthropic.ts",
+      "agent-openai.ts",
+      ...samples.keys(),
+    ],
     options: { lib: ["es2022"], types: ["node"] },
   },
   "the entries for the web, with the types of a page alone": {

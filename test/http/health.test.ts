@@ -4,6 +4,7 @@ import { Agent, createServer, request as httpRequest } from "node:http";
 import express from "express";
 import { McpServer } from "halyard";
 import { bearerAuth } from "halyard/auth";
+import { connect } from "halyard/client";
 import { memoryBackplane } from "halyard/cluster";
 import { type HttpOptions, nodeHandler, serveHttp } from "halyard/node";
 import { describe, expect, onTestFinished, test } from "vitest";
@@ -144,6 +145,9 @@ test("a node that cannot join its cluster is degraded, and serves modern calls",
   const { port } = http.address() as { port: number };
   const reply = await finish(httpRequest({ port, host: "127.0.0.1", agent: false, ...probe }), "");
   expect(await seen(reply)).toEqual([200, "degraded"]);
+  const client = await connect(`http://127.0.0.1:${port}/mcp`, { revision: "modern" });
+  onTestFinished(() => client.close());
+  expect(await client.listTools()).not.toEqual([]);
 });
 
 test("inside a router of Express, health is the whole path that the probe asks for", async () => {

@@ -111,6 +111,10 @@ describe("a mistake in a definition", () => {
       "server.resources.updated(uri): uri must be the text of a URI",
       (server) => server.resources.updated({ uri: "note:///a" }),
     ],
+    [
+      "server.resources.updated(uri): note:///{id} is a template: fill in its variables",
+      (server) => server.resources.updated("note:///{id}"),
+    ],
   ])("%s", (message, write) => {
     expect(() => write(makeServer().server)).toThrow(expect.objectContaining({ message }));
   });

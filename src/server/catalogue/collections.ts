@@ -1,4 +1,5 @@
 // The catalogue as authors see it: `server.tools`, `server.resources`, `server.prompts` and others.
+import { clip } from "../../errors.ts";
 import { mismatch } from "../../kinds.ts";
 import type { Handle, Registry } from "./registry.ts";
 import { listChanged, resourceUpdated } from "../../protocol/notifications.ts";
@@ -52,6 +53,9 @@ export class ResourceCollection<Options extends object> extends Collection<Optio
   updated(uri: string): Promise<number> {
     if (typeof uri !== "string")
       throw new TypeError(`server.resources.updated(uri): uri ${mismatch("the text of a URI", uri)}`);
+    // No URI has braces: nobody can have subscribed to a template.
+    if (/[{}]/.test(uri))
+      throw new TypeError(`server.resources.updated(uri): ${clip(uri)} is a template: fill in its variables`);
     return this.#push.publish(resourceUpdated, uri, { uri });
   }
 

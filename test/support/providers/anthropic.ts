@@ -73,7 +73,7 @@ class Anthropic {
 async function answer({ messages, tools = [] }: Anthropic.MessageCreateParams): Promise<Anthropic.Message> {
   const last = messages.at(-1)?.content;
   const returned = Array.isArray(last) ? last.find((block) => block.type === "tool_result") : undefined;
-  if (returned !== undefined) {
+  if (returned?.type === "tool_result") {
     const text = `The tool says: ${String(returned.content)}`;
     return { role: "assistant", content: [{ type: "text", text, citations: null }], stop_reason: "end_turn" };
   }
