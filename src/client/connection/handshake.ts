@@ -97,6 +97,8 @@ export async function shakeHands(
     const failure = await handshake.explain(error);
     await handshake.close();
     throw failure;
+  } finally {
+    handshake.forget();
   }
 }
 
@@ -111,6 +113,12 @@ class Handshake {
   #wasHeard = false;
   /** What to report instead of a later failure. */
   #first: Error | undefined;
+  /** The request that waits for its response. */
+  #asked: Outgoing | undefined;
+  /** A probe that the client no longer waits for, but still hears. */
+  #unanswered: Outgoing | undefined;
+  /** What follows from the response to that probe. */
+  #late: Step | undefined;
 
   constructor(settings: HandshakeSettings, task: HandshakeTask) {
     this.#settings = settings;
@@ -134,6 +142,11 @@ class Handshake {
       if (step.isDoubtful) this.#first ??= step.because;
       step = step.do === "probe" ? await this.#probe(step.revision) : await this.#initialize(step);
     }
+  }
+
+  /** Waits for a probe no longer. */
+  forget(): void {
+    this.#unanswered?.onAbandoned?.(new Silence());
   }
 
   /** The error with what else is known of a process: how it ended, or what it wrote instead of messages. */
@@ -174,6 +187,11 @@ class Handshake {
       clientInfo: encodeShape(info, "implementation", revision),
     };
     const finding = await this.#ask(step, "initialize", params);
+    if (this.#late) {
+      // Since `initialize` the server may be a legacy one for as long as this channel lasts.
+      await this.close();
+      return this.#late;
+    }
     const { older } = this.#transport;
     if (older === undefined || finding.met !== "failure" || !isOfOlder(finding.error))
       return judgeInitialized(finding, this.#task.wanted, this.#wasHeard);
@@ -224,15 +242,43 @@ class Handshake {
     // A server that does not know the probe knows nothing of its end either.
     const outgoing: Outgoing = { id, method, text, isUncancellable: true, budget: this.#budget };
     const abandon = (): void => outgoing.onAbandoned?.(signal.reason);
-    const waitMs = Math.min(probeMs, this.#settings.connectTimeoutMs / 2);
-    const timer = isShort && setTimeout(() => outgoing.onAbandoned?.(new Silence(waitMs)), waitMs);
+    this.#asked = outgoing;
     signal.addEventListener("abort", abandon);
     try {
-      return await channel.request(outgoing);
+      const response = channel.request(outgoing);
+      return await (isShort ? this.#within(outgoing, response) : response);
     } finally {
-      if (timer) clearTimeout(timer);
       signal.removeEventListener("abort", abandon);
     }
+  }
+
+  /** The response to a probe if it comes in time. A slow server that responds later is a modern one all the same. */
+  async #within(probe: Outgoing, response: Promise<RpcResponse>): Promise<RpcResponse> {
+    const waitMs = Math.min(probeMs, this.#settings.connectTimeoutMs / 2);
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const silence = new Promise<never>((_, reject) => {
+      timer = setTimeout(() => reject(new Silence(waitMs)), waitMs);
+    });
+    try {
+      return await Promise.race([response, silence]);
+    } catch (error) {
+      if (error instanceof Silence) this.#hearLate(probe, response);
+      throw error;
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  #hearLate(probe: Outgoing, response: Promise<RpcResponse>): void {
+    const { kind, reopens } = this.#transport;
+    this.#unanswered = probe;
+    const hear = (late: RpcResponse): void => {
+      const step = judgeProbe(readResponse(late), kind, this.#task.wanted);
+      if (step.do !== "speak" || (kind === "wire" && !reopens)) return;
+      this.#late = step;
+      if (this.#asked !== probe) this.#asked?.onAbandoned?.(new Silence());
+    };
+    response.then(hear, () => {});
   }
 
   /** Waits before another attempt. Resolves with false if there is none. */
@@ -265,7 +311,7 @@ class Handshake {
 
 /** The server did not respond to the probe in time. */
 class Silence extends Error {
-  constructor(waitMs: number) {
+  constructor(waitMs = probeMs) {
     super(`The server did not respond to server/discover within ${waitMs} ms`);
   }
 }

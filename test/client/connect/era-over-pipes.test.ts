@@ -65,6 +65,53 @@ describe("a modern server on a wire", () => {
     expect((await opening).revision).toBe(newestModern);
     expect(methods(server)).toEqual(["server/discover", "initialize", "server/discover"]);
   });
+
+  test.each(["before initialize has a response", "together with that of initialize"])(
+    "that is slow to start: its late result counts, on a new wire without another handshake, %s [STDIO-PROBE-RESULT]",
+    async (when) => {
+      holdClocks("setTimeout", "clearTimeout");
+      const server = new ScriptedServer().on("server/discover", () => undefined);
+      server.on("initialize", () => undefined).on("acme/ping", () => ({}));
+      const opening = open(server);
+      while (methods(server).length === 0) await nextTurn();
+      await vi.advanceTimersByTimeAsync(5000);
+      expect(methods(server)).toEqual(["server/discover", "initialize"]);
+      const [probe, initialize] = server.received;
+      const discovered = {
+        resultType: "complete",
+        supportedVersions: [newestModern, newestLegacy],
+        capabilities: {},
+      };
+      server.end.send({ jsonrpc: "2.0", id: probe?.id, result: discovered });
+      if (when.startsWith("together")) {
+        const serverInfo = { name: "slow", version: "1.0.0" };
+        const result = { protocolVersion: newestLegacy, capabilities: {}, serverInfo };
+        server.end.send({ jsonrpc: "2.0", id: initialize?.id, result });
+      }
+      const client = await opening;
+      expect(client.revision).toBe(newestModern);
+      await client.request("acme/ping");
+      expect(methods(server)).toEqual(["server/discover", "initialize", "acme/ping"]);
+      expect(server.ends).toHaveLength(2);
+    },
+  );
+
+  test("that is slow to start, on a wire that cannot be opened again: a legacy revision", async () => {
+    holdClocks("setTimeout", "clearTimeout");
+    const server = new ScriptedServer({ revision: newestLegacy, reopens: false });
+    server.on("server/discover", () => undefined).on("initialize", () => undefined);
+    const opening = open(server);
+    while (methods(server).length === 0) await nextTurn();
+    await vi.advanceTimersByTimeAsync(5000);
+    const [probe, initialize] = server.received;
+    const discovered = { resultType: "complete", supportedVersions: [newestModern], capabilities: {} };
+    server.end.send({ jsonrpc: "2.0", id: probe?.id, result: discovered });
+    const serverInfo = { name: "slow", version: "1.0.0" };
+    const result = { protocolVersion: newestLegacy, capabilities: {}, serverInfo };
+    server.end.send({ jsonrpc: "2.0", id: initialize?.id, result });
+    expect((await opening).revision).toBe(newestLegacy);
+    expect(server.ends).toHaveLength(1);
+  });
 });
 
 describe("a legacy server on a wire", () => {
