@@ -89,7 +89,7 @@ function otherMember(name: string): string | undefined {
 
 /** The filter without what it does not ask for. Throws if it is not a filter, or asks for nothing. */
 export function checkFilter(filter: ListenFilter): ListenFilter {
-  checkOptions({ subject: "listen", problem: otherMember }, filter, known);
+  checkOptions({ subject: "listen", such: "{ tools: true }", problem: otherMember }, filter, known);
   const { resources = [] } = filter;
   const wanted = only(filter, (member) =>
     member === "resources" ? [...new Set(resources)] : filter[member],

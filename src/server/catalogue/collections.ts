@@ -2,6 +2,7 @@
 import { mismatch } from "../../kinds.ts";
 import type { Handle, Registry } from "./registry.ts";
 import { listChanged, resourceUpdated } from "../../protocol/notifications.ts";
+import { isResourceUri } from "../../protocol/uri.ts";
 
 /** The definitions of one kind, by key. */
 export class Collection<Options extends object> {
@@ -31,6 +32,8 @@ export class Collection<Options extends object> {
   }
 }
 
+const resourceUri = 'the URI of a resource, such as "note:///groceries"';
+
 /** Sends a notification about a key to those who listen. */
 interface Publisher {
   publish(notification: string, key?: string, params?: object): Promise<number>;
@@ -50,8 +53,8 @@ export class ResourceCollection<Options extends object> extends Collection<Optio
    * number of those on this node.
    */
   updated(uri: string): Promise<number> {
-    if (typeof uri !== "string")
-      throw new TypeError(`server.resources.updated(uri): uri ${mismatch("the text of a URI", uri)}`);
+    if (typeof uri !== "string" || !isResourceUri(uri))
+      throw new TypeError(`server.resources.updated(uri): uri ${mismatch(resourceUri, uri)}`);
     return this.#push.publish(resourceUpdated, uri, { uri });
   }
 
