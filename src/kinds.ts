@@ -97,6 +97,8 @@ export function matching(pattern: RegExp, mustBe: string): Kind<string> {
   return { is: (value) => typeof value === "string" && pattern.test(value), mustBe };
 }
 
+export const mimeType: Kind<string> = matching(/^[^\s/]+\/[^\s/]/, 'a MIME type, such as "text/plain"');
+
 export function oneOf<const Text extends string>(...allowed: readonly Text[]): Kind<Text> {
   const names = allowed.map((each) => `"${each}"`);
   const last = names.pop();
@@ -206,7 +208,7 @@ export function isPlain(value: unknown): value is object {
 }
 
 /** Whether an object has a class. */
-function isInstance(value: object): boolean {
+export function isInstance(value: object): boolean {
   const prototype: unknown = Object.getPrototypeOf(value);
   return prototype !== null && Object.getPrototypeOf(prototype) !== null;
 }

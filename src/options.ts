@@ -1,6 +1,14 @@
 // Checks objects of options: an unknown name throws, and the message suggests the nearest known one; so does a value of another kind.
 import { ConfigurationError } from "./errors.ts";
-import { isPlain, type Kind, options as optionsOf, problemOf, type Table } from "./kinds.ts";
+import {
+  isInstance,
+  isPlain,
+  type Kind,
+  mismatch,
+  options as optionsOf,
+  problemOf,
+  type Table,
+} from "./kinds.ts";
 
 /** Where options are passed, and which error a wrong one throws. */
 export interface OptionsPlace {
@@ -26,6 +34,9 @@ export function checkOptions(place: OptionsPlace, given: unknown, known: Table, 
     const value = values[name];
     const kind = Object.hasOwn(known, name) ? known[name] : undefined;
     if (kind === undefined) {
+      // Something else, such as a server or a schema, has been passed in the place of the options.
+      const isOther = isInstance(values) && !Object.keys(values).some((each) => Object.hasOwn(known, each));
+      if (isOther) return fail("options", mismatch(optionsOf(known, place.such).mustBe, values));
       return fail(field, place.problem?.(field, value) ?? `is not an option: ${nearest(name, known)}`);
     }
     if (value === undefined) continue;

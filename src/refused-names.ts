@@ -22,18 +22,30 @@ export function refuseNames(
   { subject, methods, read = {}, set = {} }: RefusedNames,
 ): object {
   const names: object = Object.create(Object.getPrototypeOf(prototype));
-  const refuse = (name: string, remedy: string): never => {
-    throw new TypeError(`${subject} has no ${name}: use ${remedy}`);
-  };
   for (const [name, remedy] of namesIn(methods))
-    Object.defineProperty(names, name, { value: () => refuse(`${name}()`, remedy), writable: true });
-  for (const [name, remedy] of namesIn(read)) defineReplaceable(names, name, () => refuse(name, remedy));
+    Object.defineProperty(names, name, { value: () => refuse(subject, `${name}()`, remedy), writable: true });
+  for (const [name, remedy] of namesIn(read))
+    defineReplaceable(names, name, () => refuse(subject, name, remedy));
   for (const [name, remedy] of namesIn(set)) {
-    const setter = (): void => refuse(name, remedy);
+    const setter = (): void => refuse(subject, name, remedy);
     Object.defineProperty(names, name, { set: setter });
   }
   Object.setPrototypeOf(prototype, names);
   return names;
+}
+
+/** Lets one object throw for names that it does not have, which would read undefined. Neither copies nor comparisons see them. */
+export function refuseOn<Value extends object>(value: Value, subject: string, read: Replacements): Value {
+  for (const [name, remedy] of namesIn(read)) {
+    if (name in value || !Object.isExtensible(value)) continue;
+    const get = (): never => refuse(subject, name, remedy);
+    Object.defineProperty(value, name, { get });
+  }
+  return value;
+}
+
+function refuse(subject: string, name: string, remedy: string): never {
+  throw new TypeError(`${subject} has no ${name}: use ${remedy}`);
 }
 
 /** Defines a property that subclasses may set. */

@@ -104,33 +104,45 @@ async function identify(
 ): Promise<Principal | InvalidToken | AuthRefusal> {
   try {
     const claims = await verify();
+    if (claims === saidYes)
+      return { invalid: notValid, problem: `verify() returned true, ${wantedOf(rules)}` };
     if (typeof claims === "string") return { invalid: claims };
     const principal = toPrincipal(claims, rules);
     if (typeof principal !== "string") return principal;
     const lacksAudience = isOwnCode && claims.aud === undefined;
-    return { invalid: principal, ...(lacksAudience && { problem: noAudience(rules.audiences[0] ?? "") }) };
+    return {
+      invalid: principal,
+      ...(lacksAudience && { problem: `verify() returned claims without aud, ${wantedOf(rules)}` }),
+    };
   } catch (error) {
     // The message of an error in the author's `verify` may contain the token.
-    const problem = error instanceof Unavailable ? error.message : `verify() threw a ${nameOf(error)}`;
+    const problem =
+      error instanceof Unavailable
+        ? error.message
+        : `verify() threw a ${nameOf(error)}: return undefined for a token that is not valid`;
     // Not 401, for which a client would discard its token.
     const message = "Cannot verify tokens right now";
     return { status: 503, message, headers: { "retry-after": "5" }, problem: `${message}: ${problem}` };
   }
 }
 
-/** The mistake of a `verify` that returns what the token does not say itself. */
-function noAudience(audience: string): string {
-  const claims = `{ sub, aud: ${JSON.stringify(audience)}, scope, exp }`;
-  return `verify() returned claims without aud, so the token was refused: return claims such as ${claims}, with aud only if the token is for this server and exp in seconds`;
+/** What a `verify` returns that does not only say yes, nor what the token does not say itself. */
+function wantedOf({ audiences }: ClaimRules): string {
+  const claims = `{ sub, aud: ${JSON.stringify(audiences[0])}, scope, exp }`;
+  return `so the token was refused: return claims such as ${claims}, with aud only if the token is for this server and exp in seconds`;
 }
 
 function nameOf(error: unknown): string {
   return error instanceof Error ? error.constructor.name : typeof error;
 }
 
+const notValid = "The token is not valid";
+const saidYes = "true";
+
 /** Accepts only an object from the author's `verify`: a string could contain the token. */
 function asClaims(answer: unknown): TokenClaims | string {
-  return typeof answer === "object" && answer !== null ? (answer as TokenClaims) : "The token is not valid";
+  if (answer === true) return saidYes;
+  return typeof answer === "object" && answer !== null ? (answer as TokenClaims) : notValid;
 }
 
 function verifierOf(

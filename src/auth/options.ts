@@ -143,6 +143,12 @@ export function checkBearerAuth(options: BearerAuthOptions): void {
   }
 }
 
+/** The address of a document is not the issuer that the document names. */
+function documentProblem(issuer: string): string | undefined {
+  const [base] = issuer.split("/.well-known/", 1);
+  return base === issuer ? undefined : `is the address of its metadata: pass ${base}`;
+}
+
 function checkUrls({ resource, authorizationServers = [], audience }: BearerAuthOptions): void {
   const problem = urlProblem(resource);
   if (problem !== undefined) {
@@ -152,7 +158,8 @@ function checkUrls({ resource, authorizationServers = [], audience }: BearerAuth
     fail("authorizationServers", "is empty: name the issuer of the tokens, such as https://auth.example.com");
   }
   for (const issuer of authorizationServers) {
-    const wrong = urlProblem(issuer) ?? (issuer.includes("?") ? "must not have a query" : undefined);
+    const wrong =
+      urlProblem(issuer) ?? (issuer.includes("?") ? "must not have a query" : documentProblem(issuer));
     if (wrong !== undefined) fail("authorizationServers", `has an issuer that ${wrong}`);
   }
   if (audience?.length === 0) {

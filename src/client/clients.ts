@@ -8,6 +8,7 @@ import { closedError } from "./calls/calls.ts";
 import type { McpClient } from "./client.ts";
 import { namedCallOptions, type OnServerChange, type ServerCallOptions } from "./named-options.ts";
 import { checkCallOptions } from "./settings/checks.ts";
+import { refuseNamesOfSeveral, refuseServerNames } from "./other-names.ts";
 import type { LiveServersListening, ServersFilter, ServersListening } from "./several-listening.ts";
 import { fromPrefixed, prefixesOf, toPrefixed } from "./tool-names.ts";
 
@@ -63,12 +64,17 @@ export class McpClients extends AsyncClosing {
   #isClosed = false;
   #retrying: Promise<void> | undefined;
 
+  static {
+    refuseNamesOfSeveral(this.prototype);
+  }
+
   /** @internal */
   constructor(connects: ReadonlyMap<string, () => Promise<McpClient>>, disabled: ReadonlySet<string>) {
     super();
     this.#connects = connects;
     this.#disabled = disabled;
     this.#prefixes = prefixesOf([...connects.keys()]);
+    refuseServerNames(this, connects.keys());
   }
 
   /** What became of connecting to each server, and how long it took. */

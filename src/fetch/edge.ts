@@ -1,4 +1,5 @@
 // Adapts web-standard requests and responses to `HttpRequest` and `HttpResponder`.
+import { refuseHeaderNames } from "../http/edge/header-names.ts";
 import {
   closedSink,
   type EventSink,
@@ -22,6 +23,10 @@ export class FetchRequest implements HttpRequest {
   readonly #host: string;
   readonly #trustedProxies: number;
   caller = "";
+
+  static {
+    refuseHeaderNames(this.prototype);
+  }
 
   constructor(request: Request, trustedProxies: number) {
     if (!isRequest(request)) {

@@ -1,4 +1,5 @@
 // One HTTP request being answered: each fact about it is found once and stored here for every route.
+import { plainHeaders } from "./edge/header-names.ts";
 import type { Load } from "../limits/loads.ts";
 import type { Principal } from "../protocol/model.ts";
 import { isPast } from "../protocol/principal.ts";
@@ -206,9 +207,9 @@ export class HttpExchange implements Exchange, Tended, RefusalWatch {
 
   #readHeaders(): Exchange["headers"] {
     const headers = this.request.headers();
-    if (this.state.settings.auth === undefined) return headers;
+    if (this.state.settings.auth === undefined) return plainHeaders(headers);
     const { authorization: _, ...others } = headers;
-    return others;
+    return plainHeaders(others);
   }
 }
 

@@ -186,9 +186,16 @@ export const knownHttpOptions: Known<HttpOptions> = {
   limits: limitsOf(defaultHttpLimits),
   rateLimit: either(off, optionsOf(knownRateLimits, "{ perAddress: { perMinute: 600 } }")),
   auth: {
-    is: (value) => (isFunction(value) ? !isMaker(value) : hasMethods(value, "authenticate", "refuseScopes")),
+    is: (value) =>
+      isFunction(value)
+        ? !isMaker(value) && value.length < 2
+        : hasMethods(value, "authenticate", "refuseScopes"),
     mustBe: "bearerAuth({ … }) of halyard/auth, or a function that returns the caller's principal",
-    remedy: (value) => (isIssuer(value) ? "pass its member auth" : undefined),
+    remedy: (value) => {
+      if (isIssuer(value)) return "pass its member auth";
+      const isOther = isFunction(value) && value.length > 1;
+      return isOther ? `it gets the request alone, and not ${value.length} parameters` : undefined;
+    },
     isSecret: true,
   },
   trustProxy: either(flag, { ...wholeNumber, mustBe: "the number of proxies" }),

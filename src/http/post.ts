@@ -1,4 +1,5 @@
 // Answers a POST: reads the body once, classifies it, and passes it on by its era.
+import { clip } from "../errors.ts";
 import type { Load } from "../limits/loads.ts";
 import type { ParsedJson } from "../wire/json.ts";
 import { parseBody, refuseCrowded } from "./body.ts";
@@ -45,7 +46,11 @@ function answerBody(exchange: HttpExchange, load: Load, body: HttpBody): Promise
 type Unparsed = Extract<ParsedJson, { readonly ok: false }>;
 
 function refuseUnparsed(exchange: HttpExchange, { isTooLarge, error }: Unparsed): void {
+  // A framework may have unpacked the body, and has left the header.
+  const encoding = exchange.request.header("content-encoding") ?? "identity";
   if (isTooLarge) refuse(exchange.responder, 413, error.message);
+  else if (encoding !== "identity")
+    refuse(exchange.responder, 415, `Content-Encoding is ${clip(encoding)}: do not compress`);
   else replyError(exchange.responder, 400, error, unreadableId(exchange));
 }
 

@@ -1,4 +1,5 @@
 // Adapts requests of `node:http` to `HttpRequest`.
+import { refuseHeaderNames } from "../http/edge/header-names.ts";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { HttpBody, HttpRequest } from "../http/edge/request.ts";
 import { forwardedAddress } from "../http/edge/proxy.ts";
@@ -12,6 +13,10 @@ export class NodeRequest implements HttpRequest {
   readonly #message: IncomingMessage;
   readonly #trustedProxies: number;
   caller = "";
+
+  static {
+    refuseHeaderNames(this.prototype);
+  }
 
   constructor(message: IncomingMessage, target: string, trustedProxies: number) {
     const whole = target.startsWith("/") ? undefined : absoluteForm.exec(target);

@@ -152,9 +152,15 @@ function toHandler(endpoint: Endpoint): NodeHandler {
  * await close();
  * ```
  */
-export async function serveHttp(server: Servable, options: ServeHttpOptions = {}): Promise<HttpServer> {
+export function serveHttp(server: Servable, options?: ServeHttpOptions): Promise<HttpServer>;
+export async function serveHttp(
+  server: Servable,
+  options: ServeHttpOptions = {},
+  ...more: readonly unknown[]
+): Promise<HttpServer> {
   const driven = portOf(server, "HTTP");
   checkOptions(servePlace, options, knownServeOptions);
+  if (more.length > 0) throw new TypeError("serveHttp(server, options) calls no function back: await it");
   const { port = 3000, host = "127.0.0.1" } = options;
   outliveStderr();
   const hosts = [host].flat();

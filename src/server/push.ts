@@ -2,9 +2,10 @@
 import type { Cluster } from "../backplane/cluster.ts";
 import type { Diagnostics } from "../diagnostics/events.ts";
 import { levelProblem } from "../diagnostics/logger.ts";
-import { askFailed, clip } from "../errors.ts";
-import { filledText, type Known, plainObject, problemOf, text } from "../kinds.ts";
+import { askFailed } from "../errors.ts";
+import { filledText, type Known, mismatch, plainObject, problemOf, text } from "../kinds.ts";
 import type { Asks } from "../push/asks.ts";
+import { refuseNames } from "../refused-names.ts";
 import type { Hub } from "../push/hub.ts";
 import type { JsonObject } from "../wire/message.ts";
 import { topicOf } from "../push/topic.ts";
@@ -40,11 +41,19 @@ function checkSent(usage: string, name: string, method: unknown, params: unknown
     throw new TypeError(`push.${usage}: ${problem}`);
   };
   if (typeof method !== "string" || !method.startsWith("notifications/"))
-    fail(`${name} must begin with notifications/, not ${JSON.stringify(clip(String(method)))}`);
+    fail(`${name} ${mismatch("a text that begins with notifications/", method)}`);
   const problem = params === undefined ? undefined : problemOf(plainObject, params);
   if (problem) fail(`params ${problem}`);
   const { level } = (params ?? {}) as { readonly level?: unknown };
   if (method === logMessage && level !== undefined && !isLogLevel(level)) fail(levelProblem(level));
+}
+
+/** Throws for what is not the id of a session. A modern client has none. */
+function checkSession(usage: string, session: unknown): void {
+  const problem = problemOf(filledText, session);
+  if (problem === undefined) return;
+  const remedy = session === undefined ? ": modern clients have no session" : "";
+  throw new TypeError(`push.${usage}: session ${problem}${remedy}`);
 }
 
 /**
@@ -63,6 +72,15 @@ function checkSent(usage: string, name: string, method: unknown, params: unknown
  */
 export class Push {
   readonly #parts: PushParts;
+
+  static {
+    refuseNames(this.prototype, {
+      subject: "server.push",
+      methods: {
+        "send emit notify": "broadcast(method, params) or toSession(session, method, params)",
+      },
+    });
+  }
 
   constructor(parts: PushParts) {
     this.#parts = parts;
@@ -98,6 +116,7 @@ export class Push {
    * session's next stream. Rejects with `BACKPLANE_UNAVAILABLE` if the engine or the node of the session cannot be reached.
    */
   async toSession(session: string, method: string, params?: object): Promise<boolean> {
+    checkSession("toSession", session);
     checkSent("toSession(session, method, params)", "method", method, params);
     const reached = await this.#parts.hub.toSession(session, method, params);
     this.#sent(method, undefined, reached ? 1 : 0, session);
@@ -115,6 +134,7 @@ export class Push {
     params?: object,
     options: { readonly timeoutMs?: number } = {},
   ): Promise<JsonObject> {
+    checkSession("request", session);
     const { hub } = this.#parts;
     const place = hub.reach(session) ?? (await hub.find(session));
     if (!place) {

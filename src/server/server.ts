@@ -43,6 +43,7 @@ import type { Extension } from "./catalogue/extensions.ts";
 import {
   type AnyMiddleware,
   checkMiddlewareMethod,
+  checkReachesNext,
   type MethodMiddleware,
   type Middleware,
   type RequestKinds,
@@ -247,7 +248,8 @@ export class McpServer<Extra extends object = object> implements Servable {
   use(first: unknown, second?: unknown): unknown {
     const [method, run] = typeof first === "string" ? [first, second] : [undefined, first];
     checkHandler("use", run);
-    if (method !== undefined) checkMiddlewareMethod(method);
+    if (method === undefined) checkReachesNext(run as AnyMiddleware);
+    else checkMiddlewareMethod(method);
     this.#core.middlewares.add(run as AnyMiddleware, method);
     return this;
   }

@@ -204,7 +204,9 @@ describe("verify", () => {
     const refusal = await door("some-token");
     expect(refusal).toMatchObject({
       status: 503,
-      problem: expect.stringMatching(/verify\(\) threw a TypeError$/),
+      problem: expect.stringMatching(
+        /verify\(\) threw a TypeError: return undefined for a token that is not valid$/,
+      ),
     });
     expect(JSON.stringify(refusal)).not.toContain("some-token");
   });

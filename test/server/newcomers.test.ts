@@ -108,7 +108,7 @@ describe("a mistake in a definition", () => {
     ["server.onRootsChanged: handler must be a function, not null", (server) => server.onRootsChanged(null)],
     ["server.onSessionClosed: handler must be a function, not 5", (server) => server.onSessionClosed(5)],
     [
-      "server.resources.updated(uri): uri must be the text of a URI",
+      'server.resources.updated(uri): uri must be the URI of a resource, such as "note:///groceries"',
       (server) => server.resources.updated({ uri: "note:///a" }),
     ],
     [
@@ -371,7 +371,7 @@ describe("a mistake in a push", () => {
       (push) => push.broadcast("notifications/acme/x", "str"),
     ],
     [
-      'push.broadcast(method, params): method must begin with notifications/, not "hello"',
+      'push.broadcast(method, params): method must be a text that begins with notifications/, not "hello"',
       (push) => push.broadcast("hello"),
     ],
     [

@@ -24,7 +24,10 @@ export function checkParams(method: string, name: string, params: unknown): void
 }
 
 export function checkMiddleware(middleware: unknown): void {
-  const problem = problemOf(func, middleware);
+  const { length } = Object(middleware) as { readonly length: number };
+  const problem =
+    problemOf(func, middleware) ??
+    (length > 2 ? `takes (request, next), and not ${length} parameters` : undefined);
   if (problem !== undefined) throw new TypeError(`use: middleware ${problem}`);
 }
 

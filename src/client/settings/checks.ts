@@ -169,6 +169,10 @@ export function checkCallOptions(
   if (options !== undefined) checkOptions({ subject }, options, known);
 }
 
+function named(names: string, remedy: string): Record<string, string> {
+  return Object.fromEntries(names.split(" ").map((name) => [name, remedy]));
+}
+
 /** Names that other packages have for options of `connect`, and what to write here. */
 const otherOptions: Readonly<Record<string, string>> = {
   versionNegotiation: 'pass revision: "auto", "modern", "legacy" or a date',
@@ -176,6 +180,8 @@ const otherOptions: Readonly<Record<string, string>> = {
   supportedProtocolVersions: 'pass revision: "auto", "modern", "legacy" or a date',
   prior: "pass remembered: what client.remember() of an earlier client returned",
   listChanged: "call client.listen({ tools: true }, onChange)",
+  ...named("token apiKey bearerToken accessToken", "pass auth: the token, or headers"),
+  ...named("name version", "pass info: { name, version }"),
   authProvider: "pass auth: a token, or oauth() of halyard/client/oauth",
   requestInit: "pass headers",
   autoFulfill: 'pass inputRequired: "return" to the call',

@@ -25,6 +25,7 @@ import {
   formQuestion,
   knownUrlAskOptions,
   urlQuestion,
+  withoutAction,
 } from "./elicitation.ts";
 import type { ElicitationIds } from "./elicitation-ids.ts";
 import { Onces } from "./once.ts";
@@ -131,7 +132,10 @@ export class CallConversation implements Conversation {
     options?: UrlAskOptions,
   ): Promise<S extends URL ? void : Validated<S>> {
     const content: unknown = accepted(message, await this.tryElicit(message, asked, options));
-    return content as S extends URL ? void : Validated<S>;
+    const refused = isObject(content)
+      ? withoutAction(content, asked as AnySchema, this.#parts.settings)
+      : content;
+    return refused as S extends URL ? void : Validated<S>;
   }
 
   async tryElicit<S extends AnySchema | URL>(

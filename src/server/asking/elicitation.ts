@@ -6,6 +6,7 @@ import { encodeShape } from "../../protocol/codec.ts";
 import type { ClientCapabilities } from "../../protocol/model.ts";
 import type { Revision } from "../../protocol/revision.ts";
 import type { AnySchema, SchemaSettings } from "../../schema/compile.ts";
+import { refuseOn } from "../../refused-names.ts";
 import { isObject, type JsonObject } from "../../wire/message.ts";
 import { compileForm, encodeForm } from "./form.ts";
 import { knownAskOptions, type Question, type Reading } from "./question.ts";
@@ -78,6 +79,15 @@ function readRefusal(action: unknown): Reading<Elicited<never>> {
 export function accepted<Content>(message: string, elicited: Elicited<Content>): Content {
   if (elicited.action === "accept") return elicited.content;
   throw refusalOf(elicited.action, message);
+}
+
+/** Other packages resolve with `{ action, content }`; most forms have no field of that name. */
+export function withoutAction(content: object, schema: AnySchema, settings: SchemaSettings): object {
+  const { properties } = compileForm(schema, settings).json;
+  if (!isObject(properties) || "action" in properties) return content;
+  return refuseOn(content, "The answer", {
+    action: "its fields, or ctx.tryElicit() for { action, content }",
+  });
 }
 
 /** The error for a user who refused to answer; undefined for any other action. */

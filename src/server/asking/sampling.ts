@@ -1,4 +1,5 @@
 // Sampling: a question to the client's model.
+import { refuseOn } from "../../refused-names.ts";
 import {
   count,
   type Known,
@@ -35,6 +36,9 @@ export const knownSampleOptions: Known<SampleOptions> = {
 export const samplingMethod = "sampling/createMessage";
 
 const defaultMaxTokens = 1024;
+
+const contentName = "This content";
+const contentRemedy = "text beside it";
 
 /** A model may need minutes, and the user may have to approve the request first. */
 const timeoutMs = 5 * 60_000;
@@ -100,6 +104,12 @@ function readSampled(result: JsonObject): Reading<Sampled> {
   const reason = typeof stopReason === "string" ? { stopReason } : {};
   return {
     ok: true,
-    value: { role, content: blocks, text, model: typeof model === "string" ? model : "", ...reason },
+    value: {
+      role,
+      content: refuseOn([...blocks], contentName, { text: contentRemedy }),
+      text,
+      model: typeof model === "string" ? model : "",
+      ...reason,
+    },
   };
 }

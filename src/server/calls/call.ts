@@ -35,7 +35,7 @@ import { askClient } from "./ask-client.ts";
 import type { Conversation, OwnTask, PendingAnswer, Reply } from "./call-parts.ts";
 import { CallRequest } from "./call-request.ts";
 import { logData } from "./log-data.ts";
-import { otherContextNames } from "./other-context-names.ts";
+import { otherContextNames, otherLogNames } from "./other-context-names.ts";
 import { waysToSend } from "./ways-to-send.ts";
 
 const anyNumber: Kind<number> = {
@@ -84,6 +84,8 @@ export class Call extends CallRequest implements Context {
 
   static {
     Call.#foreign = refuseNames(CallRequest.prototype, otherContextNames);
+    // A bound function has the prototype of the function that it binds.
+    refuseNames(this.prototype.log, otherLogNames);
     bindMethods(
       this.prototype,
       "elicit tryElicit sample roots once requestState startTask ask progress log notify closeStream",
@@ -308,7 +310,9 @@ export class Call extends CallRequest implements Context {
   }
 
   notify(method: string, params?: JsonObject): Promise<void> {
-    if (typeof method !== "string" || method === "" || protocolNotifications.has(method)) {
+    const wrong = problemOf(text, method);
+    if (wrong !== undefined) throw new TypeError(`ctx.notify(method, params): method ${wrong}`);
+    if (method === "" || protocolNotifications.has(method)) {
       const way = waysToSend.get(method);
       const remedy = way === undefined ? "choose a name of your own" : `use ${way}`;
       throw new TypeError(`ctx.notify cannot send ${method}, which belongs to the protocol: ${remedy}`);

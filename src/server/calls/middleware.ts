@@ -79,6 +79,13 @@ export type AnyMiddleware = (
   next: (added?: object) => Promise<unknown>,
 ) => unknown;
 
+/** Throws for middleware that takes its parameters for those of another package: it could never call `next`. */
+export function checkReachesNext({ length }: AnyMiddleware): void {
+  if (length !== 2 && length < 4) return;
+  const problem = `takes (request, ctx, next), and not ${length} parameters`;
+  throw new ConfigurationError("INVALID_DEFINITION", { subject: "server.use", field: "handler" }, problem);
+}
+
 /** Throws for a method that middleware never sees: a misspelled method of the protocol, or a notification. */
 export function checkMiddlewareMethod(method: string): void {
   const known: Record<string, true> = {};

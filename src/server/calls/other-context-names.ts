@@ -1,6 +1,9 @@
 // The names that other packages use for what a handler's context does, and what replaces them here.
 import type { RefusedNames } from "../../refused-names.ts";
 
+/** The methods of loggers. */
+const logLevels = "debug info warn warning error";
+
 export const otherContextNames: RefusedNames = {
   subject: "ctx",
   methods: {
@@ -12,13 +15,20 @@ export const otherContextNames: RefusedNames = {
     "createMessage requestSampling": "ctx.sample(messages)",
     listRoots: "ctx.roots()",
     closeSSEStream: "ctx.closeStream()",
+    [logLevels]: "ctx.log(level, data)",
   },
   read: {
     mcpReq: "ctx itself: ctx.signal, ctx.id, ctx.log(), ctx.elicit()",
-    "requestInfo http": "ctx.headers",
+    "requestInfo http req": "ctx.headers",
     authInfo: "ctx.principal",
     sessionId: "ctx.session",
     requestId: "ctx.id",
     _meta: "ctx.meta",
   },
+};
+
+/** `ctx.log` is a function, and no logger. */
+export const otherLogNames: RefusedNames = {
+  subject: "ctx.log",
+  methods: { [logLevels]: "ctx.log(level, data)" },
 };

@@ -3,6 +3,7 @@ import { clip } from "../../errors.ts";
 import { mismatch } from "../../kinds.ts";
 import type { Handle, Registry } from "./registry.ts";
 import { listChanged, resourceUpdated } from "../../protocol/notifications.ts";
+import { isResourceUri } from "../../protocol/uri.ts";
 
 /** The definitions of one kind, by key. */
 export class Collection<Options extends object> {
@@ -32,6 +33,8 @@ export class Collection<Options extends object> {
   }
 }
 
+const resourceUri = 'the URI of a resource, such as "note:///groceries"';
+
 /** Sends a notification about a key to those who listen. */
 interface Publisher {
   publish(notification: string, key?: string, params?: object): Promise<number>;
@@ -51,11 +54,11 @@ export class ResourceCollection<Options extends object> extends Collection<Optio
    * number of those on this node.
    */
   updated(uri: string): Promise<number> {
-    if (typeof uri !== "string")
-      throw new TypeError(`server.resources.updated(uri): uri ${mismatch("the text of a URI", uri)}`);
     // No URI has braces: nobody can have subscribed to a template.
-    if (/[{}]/.test(uri))
+    if (typeof uri === "string" && /[{}]/.test(uri))
       throw new TypeError(`server.resources.updated(uri): ${clip(uri)} is a template: fill in its variables`);
+    if (typeof uri !== "string" || !isResourceUri(uri))
+      throw new TypeError(`server.resources.updated(uri): uri ${mismatch(resourceUri, uri)}`);
     return this.#push.publish(resourceUpdated, uri, { uri });
   }
 

@@ -1,6 +1,6 @@
 // Extensions of an author: methods for modern or for all clients, and members of listen filters for modern clients.
 import { ConfigurationError, missingCapability } from "../../errors.ts";
-import { filledText, func, type Known, needed, oneOf, plainObject } from "../../kinds.ts";
+import { filledText, func, type Known, needed, oneOf, plainObject, problemOf } from "../../kinds.ts";
 import { checkOptions } from "../../options.ts";
 import { extensionIdProblem } from "../../protocol/meta.ts";
 import type { Revision } from "../../protocol/revision.ts";
@@ -105,9 +105,9 @@ export class Extensions {
   }
 
   add(identifier: string, extension: Extension): void {
-    const subject = `extension "${identifier}"`;
+    const subject = typeof identifier === "string" ? `extension "${identifier}"` : "extension";
     const where = { subject, field: "identifier" };
-    const problem = extensionIdProblem(identifier);
+    const problem = problemOf(filledText, identifier) ?? extensionIdProblem(identifier);
     if (problem) throw new ConfigurationError("INVALID_NAME", where, problem);
     if (this.#extensions.has(identifier))
       throw new ConfigurationError("DUPLICATE_NAME", where, "is already registered");

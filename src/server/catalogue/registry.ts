@@ -2,6 +2,7 @@
 import { ConfigurationError } from "../../errors.ts";
 import type { Table } from "../../kinds.ts";
 import { checkOptions } from "../../options.ts";
+import { refuseNames } from "../../refused-names.ts";
 import type { Revision } from "../../protocol/revision.ts";
 import { checkDefinition, checkDescribed, type Described, foreignField } from "./definition.ts";
 
@@ -74,6 +75,18 @@ export class Entry<Options, Compiled> {
     return published;
   }
 }
+
+/** A registration returns its handle, and not the server as in other packages. */
+const handleNames = refuseNames(
+  {},
+  {
+    subject: "The handle",
+    methods: {
+      "tool resource resourceTemplate prompt": "the server: registrations cannot be chained",
+      delete: "remove()",
+    },
+  },
+);
 
 /** Definitions of one kind. A lookup takes the same time for any number of them. */
 export class Registry<Options extends object, Compiled> {
@@ -166,21 +179,24 @@ export class Registry<Options extends object, Compiled> {
       entry.enabled = enabled;
       if (isCurrent()) this.#changed();
     };
-    return {
-      key: entry.key,
-      get enabled() {
-        return entry.enabled && isCurrent();
-      },
-      update: (changes) => {
-        checkDefinition(this.kind, entry.key, changes);
-        const options = { ...entry.options, ...changes };
-        entry.replace(options, this.#compile(entry.key, options));
-        if (isCurrent() && entry.enabled) this.#changed();
-      },
-      enable: () => setEnabled(true),
-      disable: () => setEnabled(false),
-      remove: () => isCurrent() && this.remove(entry.key),
-    };
+    return Object.setPrototypeOf(
+      {
+        key: entry.key,
+        get enabled() {
+          return entry.enabled && isCurrent();
+        },
+        update: (changes) => {
+          checkDefinition(this.kind, entry.key, changes);
+          const options = { ...entry.options, ...changes };
+          entry.replace(options, this.#compile(entry.key, options));
+          if (isCurrent() && entry.enabled) this.#changed();
+        },
+        enable: () => setEnabled(true),
+        disable: () => setEnabled(false),
+        remove: () => isCurrent() && this.remove(entry.key),
+      } satisfies Handle<Partial<Options>>,
+      handleNames,
+    ) as Handle<Partial<Options>>;
   }
 
   #compile(key: string, options: Options): Compiled {

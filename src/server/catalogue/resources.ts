@@ -1,6 +1,6 @@
 // Resources and resource templates: their definitions, and how they are checked, matched and published.
 import { clip, ConfigurationError } from "../../errors.ts";
-import { filledText, func, type Known, options as optionsOf, text, wholeNumber } from "../../kinds.ts";
+import { filledText, func, type Known, mimeType, options as optionsOf, wholeNumber } from "../../kinds.ts";
 import { encodeShape } from "../../protocol/codec.ts";
 import type {
   Annotations,
@@ -27,6 +27,7 @@ import {
 } from "./definition.ts";
 import { knownCacheHint } from "../settings/checks.ts";
 import type { DefinitionKind, Entry, Registry } from "./registry.ts";
+import { argumentNames, argumentsOf } from "./resource-arguments.ts";
 
 /** The definition of a resource. */
 export interface ResourceDefinition extends Described {
@@ -99,6 +100,8 @@ export interface CompiledResource {
   readonly uri: string;
   readonly options: ResourceOptions;
   readonly handler: CheckedHandler;
+  /** What the arguments of the handler inherit. */
+  readonly names: object;
 }
 
 /** A resource template, ready to match and read. */
@@ -106,16 +109,19 @@ export interface CompiledTemplate {
   readonly template: TemplateMatcher;
   readonly options: TemplateOptions;
   readonly handler: CheckedHandler;
+  readonly names: object;
 }
 
 const templateFields: Known<Omit<TemplateOptions, "complete" | "list">> = {
   ...describedFields,
   name: filledText,
-  mimeType: text,
+  mimeType,
   annotations: optionsOf(knownAnnotations),
   cache: optionsOf(knownCacheHint),
 };
 const resourceFields: Known<ResourceOptions> = { ...templateFields, size: wholeNumber };
+
+const namesWithoutTemplate = argumentNames([]);
 
 export const resourceKind: DefinitionKind<ResourceOptions, CompiledResource> = {
   noun: "resource",
@@ -127,7 +133,7 @@ export const resourceKind: DefinitionKind<ResourceOptions, CompiledResource> = {
     if (!isResourceUri(uri))
       throw new ConfigurationError("INVALID_NAME", { subject, field: "uri" }, uriProblem(uri));
     checkResource(subject, options);
-    return { uri, options, handler: options.handler as CheckedHandler };
+    return { uri, options, handler: options.handler as CheckedHandler, names: namesWithoutTemplate };
   },
 
   publish({ uri, options }, revision) {
@@ -149,7 +155,8 @@ export const templateKind: DefinitionKind<TemplateOptions, CompiledTemplate> = {
       throw new ConfigurationError("INVALID_NAME", { subject, field: "uriTemplate" }, problem);
     }
     checkCompleters(subject, options.complete, template.variables, "a variable of the template");
-    return { template, options, handler: options.handler as CheckedHandler };
+    const handler = options.handler as CheckedHandler;
+    return { template, options, handler, names: argumentNames(template.variables) };
   },
 
   publish({ template, options }, revision) {
@@ -175,7 +182,9 @@ export function resolveResource(
   templates: Templates,
 ): Resolved | undefined {
   const resource = resources.find(uri);
-  return resource ? { source: resource, args: { uri } } : matchTemplate(uri, templates.visible);
+  return resource
+    ? { source: resource, args: argumentsOf(resource.names, { uri }) }
+    : matchTemplate(uri, templates.visible);
 }
 
 /** Finds the definition whose scopes protect `uri`: the one that reads it or, if it is disabled, the one that would. */
@@ -202,7 +211,7 @@ function matchTemplate(
     if (params === undefined) continue;
     // RFC 6570 lets any variable be absent, but handlers can rely on those outside a query.
     const isWhole = compiled.template.unnamed.every((name) => params[name] !== undefined);
-    if (isWhole) return { source: compiled, args: { uri, params } };
+    if (isWhole) return { source: compiled, args: argumentsOf(compiled.names, { uri, params }) };
   }
   return undefined;
 }

@@ -1,6 +1,7 @@
 // Checks each field of a result before it is sent: a handler or middleware may have returned anything.
 import { isThenable } from "../../async/promises.ts";
 import { clip } from "../../errors.ts";
+import { mimeType as mimeTypeKind } from "../../kinds.ts";
 import { nearest } from "../../options.ts";
 import {
   type CallToolResult,
@@ -180,8 +181,7 @@ function contentsProblem(contents: unknown): string | undefined {
 /** What is wrong with an image or a sound whose fields have the right types. */
 function mediaProblem({ data, mimeType }: JsonObject): string | undefined {
   const problem = base64Problem("data", data);
-  if (problem !== undefined || typeof mimeType !== "string" || /^[^\s/]+\/[^\s/]/.test(mimeType))
-    return problem;
+  if (problem !== undefined || typeof mimeType !== "string" || mimeTypeKind.is(mimeType)) return problem;
   return `.mimeType must be like image/png, not ${JSON.stringify(clip(mimeType))}`;
 }
 
