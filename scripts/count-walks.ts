@@ -1,5 +1,5 @@
 // Counts how many files and functions of `src/` one request crosses, from the coverage that V8 takes. Prints them; with
-// --check it compares the totals with the table in ARCHITECTURE.md, with --write it renews that table.
+// --check it compares the totals with the table in ARCHITECTURE.md, where 2 % may differ, with --write it renews that table.
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import type { Profiler } from "node:inspector";
 import { Session } from "node:inspector/promises";
@@ -18,6 +18,8 @@ const WARM_UP = 3;
 /** What follows an answer, such as taking leave of its socket, is part of its walk. */
 const SETTLE_MS = 30;
 const PAGE = "ARCHITECTURE.md";
+/** How much a total may differ from the table: a function that runs on some machines only must not fail the check. */
+const TOLERANCE = 0.02;
 
 type Functions = ReadonlySet<string>;
 
@@ -117,8 +119,10 @@ function report(counted: ReadonlyMap<string, Functions>): void {
     ([name, functions]) => `| ${name} | ${filesOf(functions).size} | ${functions.size} |`,
   );
   if (process.argv.includes("--check")) {
-    const stated = readFileSync(PAGE, "utf8").replaceAll(/ +/g, " ");
-    const wrong = rows.filter((row) => !stated.includes(row));
+    const page = readFileSync(PAGE, "utf8");
+    const wrong = [...counted].flatMap(([name, functions], at) =>
+      isStated(page, name, [filesOf(functions).size, functions.size]) ? [] : (rows[at] ?? []),
+    );
     endWith(
       wrong.map((row) => `${PAGE} says otherwise, run npm run walks -- --write: ${row}`),
       "The walks are as long as written",
@@ -128,6 +132,16 @@ function report(counted: ReadonlyMap<string, Functions>): void {
   for (const [name, functions] of counted) print(name, filesOf(functions));
   console.log(rows.join("\n"));
   if (process.argv.includes("--write")) write(rows);
+}
+
+/** Whether the table has about these totals for the walk. */
+function isStated(page: string, walk: string, totals: readonly number[]): boolean {
+  const row = page.split("\n").find((line) => line.startsWith(`| ${walk} `)) ?? "";
+  const stated = row.split("|").slice(2, -1).map(Number);
+  return totals.every((total, at) => {
+    const written = stated[at] ?? Number.NaN;
+    return Math.abs(total - written) <= Math.ceil(written * TOLERANCE);
+  });
 }
 
 /** The names of the functions in each file. */
