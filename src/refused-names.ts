@@ -44,6 +44,15 @@ export function refuseOn<Value extends object>(value: Value, subject: string, re
   return value;
 }
 
+/** Lets the promise that `call` returned throw for the members of what it resolves with. */
+export function refuseUnawaited<Value>(
+  promise: Promise<Value>,
+  call: string,
+  members: readonly string[],
+): Promise<Value> {
+  return refuseOn(promise, `The promise of ${call}()`, { [members.join(" ")]: `await ${call}(…)` });
+}
+
 function refuse(subject: string, name: string, remedy: string): never {
   throw new TypeError(`${subject} has no ${name}: use ${remedy}`);
 }

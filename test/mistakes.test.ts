@@ -6,6 +6,7 @@ import { connect, connectAll } from "halyard/client";
 import { dashboard } from "halyard/dashboard";
 import { fetchHandler } from "halyard/fetch";
 import { nodeHandler, serveHttp } from "halyard/node";
+import { connect as connectToTest } from "halyard/testing";
 import { expect, onTestFinished, test, vi } from "vitest";
 import * as z from "zod";
 
@@ -45,7 +46,12 @@ const overHttp =
   (options: object, handler: (args: Untyped, ctx: Untyped) => unknown = run) =>
   async (): Promise<void> => {
     const log: string[] = [];
-    const error = (_: string, details?: Untyped): void => void log.push(details?.error?.message ?? _);
+    // What the log says is enough: the client would wait and try again.
+    const stop = new AbortController();
+    const error = (message: string, details?: Untyped): void => {
+      log.push(details?.error?.message ?? message);
+      stop.abort();
+    };
     const logger = { debug: () => {}, info: () => {}, warn: () => {}, error };
     const server = new McpServer({ name: "a", version: "1" }, { logger });
     server.tool("x", {}, handler as never);
@@ -54,7 +60,7 @@ const overHttp =
     const url = "http://localhost/mcp";
     const fetch = ((input: string, init?: RequestInit) =>
       mounted(new Request(input, init))) as typeof globalThis.fetch;
-    const failure = await connect(url, { fetch, auth: "token" })
+    const failure = await connect(url, { fetch, auth: "token", signal: stop.signal })
       .then((each) => each.callTool("x"))
       .catch((reason: unknown) => reason);
     throw new Error(log[0] ?? String(failure));
@@ -82,6 +88,10 @@ const mistakes: Readonly<Record<string, readonly [write: () => unknown, read: st
   "ctx.headers.get": [
     overHttp({}, (_, ctx) => ctx.headers.get("x-a")),
     'ctx.headers has no get(): use ctx.headers["x-name"], in lower case',
+  ],
+  "ctx.startTask in a tool that is never a task": [
+    inTool((_, ctx) => ctx.startTask()),
+    'ctx.startTask(): tool "x" never runs as a task: set task: { starts: "handler" } in its definition',
   ],
   "ctx.notify with a message": [
     inTool((_, ctx) => ctx.notify({ method: "acme/x" })),
@@ -140,6 +150,30 @@ const mistakes: Readonly<Record<string, readonly [write: () => unknown, read: st
     () => made().elicit("Name?"),
     "McpServer has no elicit(): use ctx.elicit(message, schema) in a handler",
   ],
+  "server.tools.add": [
+    () => made().tools.add("x", {}, run),
+    "server.tools has no add(): use server.tool(name, { description, input }, handler)",
+  ],
+  "server.resources.add": [
+    () => made().resources.add("note:///a", {}, run),
+    "server.resources has no add(): use server.resource(uri, { name, description }, handler)",
+  ],
+  "server.prompts.delete": [
+    () => made().prompts.delete("x"),
+    "server.prompts has no delete(): use remove(key)",
+  ],
+  "server.tools as a list": [
+    () => made().tools.map(run),
+    "server.tools has no map(): use keys(), and get(key) for one",
+  ],
+  "server.tools.listChanged": [
+    () => made().tools.listChanged(),
+    "server.tools has no listChanged(): use nothing: clients are notified of every change",
+  ],
+  "the list of the templates that has changed": [
+    () => made().resourceTemplates.listChanged(),
+    "server.resourceTemplates has no listChanged(): use server.resources.listChanged()",
+  ],
   "server.push.send": [
     () => made().push.send("notifications/acme/x"),
     "server.push has no send(): use broadcast(method, params) or toSession(session, method, params)",
@@ -175,6 +209,30 @@ const mistakes: Readonly<Record<string, readonly [write: () => unknown, read: st
   "a function that serveHttp calls back": [
     () => (serveHttp as Untyped)(made(), { port: 0 }, run),
     "serveHttp(server, options) calls no function back: await it",
+  ],
+  "a server that is not awaited": [
+    () => {
+      const serving = untyped(serveHttp(made(), { port: 0 }));
+      onTestFinished(async () => (await serving).close());
+      return serving.url;
+    },
+    "The promise of serveHttp() has no url: use await serveHttp(…)",
+  ],
+  "a client that is not awaited": [
+    () => untyped(connect(made())).callTool("forecast"),
+    "The promise of connect() has no callTool: use await connect(…)",
+  ],
+  "the revision of a client that is not awaited": [
+    () => untyped(connect(made())).revision,
+    "The promise of connect() has no revision: use await connect(…)",
+  ],
+  "clients that are not awaited": [
+    () => untyped(connectAll({ weather: made() })).tools(),
+    "The promise of connectAll() has no tools: use await connectAll(…)",
+  ],
+  "a test client that is not awaited": [
+    () => untyped(connectToTest(made())).callTool("forecast"),
+    "The promise of connect() has no callTool: use await connect(…)",
   ],
   "the address of metadata as the issuer": [
     () =>
@@ -264,6 +322,23 @@ test("a compressed body is a 415 that says so", async () => {
   expect(await reply.json()).toMatchObject({
     error: { message: "Content-Encoding is gzip: do not compress" },
   });
+});
+
+test("ctx.headers has each header in any case, and only those of the request", async () => {
+  const server = made();
+  server.tool("x", {}, (_: Untyped, { headers }: Untyped) =>
+    JSON.stringify([headers["X-Tenant"], headers["x-tenant"], headers["X-Other"], Object.keys(headers)]),
+  );
+  const handler = fetchHandler(server as McpServer);
+  onTestFinished(() => handler.close());
+  const fetch = ((input: string, init?: RequestInit) =>
+    handler(new Request(input, init))) as typeof globalThis.fetch;
+  const each = await connect("http://localhost/mcp", { fetch, headers: { "X-Tenant": "acme" } });
+  const { content } = await each.callTool("x");
+  const [capital, lower, other, names] = JSON.parse((content[0] as { text: string }).text) as Untyped;
+  expect([capital, lower, other]).toEqual(["acme", "acme", null]);
+  expect(names).toContain("x-tenant");
+  expect(names).not.toContain("X-Tenant");
 });
 
 test("a session that another process has says what the processes need", async () => {

@@ -16,6 +16,7 @@ import { isObject } from "../wire/message.ts";
 import type { McpClient } from "./client.ts";
 import { McpClients } from "./clients.ts";
 import { connect, type Target } from "./connect.ts";
+import { awaitedFirst } from "./other-names.ts";
 import { namedOptions, type SharedOptions } from "./named-options.ts";
 import type { ReadEntry, ServerEntry } from "./server-entries.ts";
 import type { HeaderFields } from "./settings/auth.ts";
@@ -71,9 +72,16 @@ const entries = later(
  * await servers.close();
  * ```
  */
-export async function connectAll(
+export function connectAll(
   targets: ServerTargets | ServersFile,
   options: ConnectAllOptions = {},
+): Promise<McpClients> {
+  return awaitedFirst(openAll(targets, options), "connectAll", McpClients);
+}
+
+async function openAll(
+  targets: ServerTargets | ServersFile,
+  options: ConnectAllOptions,
 ): Promise<McpClients> {
   const wrong = problemOf(knownTargets, targets);
   if (wrong !== undefined)

@@ -12,6 +12,7 @@ import { McpClient } from "./client.ts";
 import type { Connection } from "./connection/connection.ts";
 import { isFresh } from "./connection/remembering.ts";
 import type { AuthEvents } from "./http/auth.ts";
+import { awaitedFirst } from "./other-names.ts";
 import { redaction, Secrets } from "./redaction/secrets.ts";
 import { type ClientSettings, guarded, resolveOptions, tellIgnored, tellThrown } from "./settings/checks.ts";
 import type { CommandTarget, ConnectOptions } from "./settings/options.ts";
@@ -57,9 +58,16 @@ const recorder = later(
  * await client.close();
  * ```
  */
-export async function connect<Tools extends ToolTypes<Tools> = AnyTools>(
+export function connect<Tools extends ToolTypes<Tools> = AnyTools>(
   target: Target,
   options: ConnectOptions = {},
+): Promise<McpClient<Tools>> {
+  return awaitedFirst(open<Tools>(target, options), "connect", McpClient);
+}
+
+async function open<Tools extends ToolTypes<Tools>>(
+  target: Target,
+  options: ConnectOptions,
 ): Promise<McpClient<Tools>> {
   const settings = resolveOptions(options);
   let calls: Calls | undefined;

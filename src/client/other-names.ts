@@ -1,5 +1,5 @@
 // The names that other packages use for what a client does, and what replaces them here.
-import { refuseNames, refuseOn, type RefusedNames } from "../refused-names.ts";
+import { refuseNames, refuseOn, refuseUnawaited, type RefusedNames } from "../refused-names.ts";
 
 const otherNames: RefusedNames = {
   subject: "McpClient",
@@ -52,6 +52,18 @@ export function refuseServerNames(clients: object, servers: Iterable<string>): v
     if (server !== "then" && !server.includes(" "))
       refuseOn(clients, "McpClients", { [server]: `client(${JSON.stringify(server)})` });
   }
+}
+
+/** Refuses the members of a client on the promise of one. */
+export function awaitedFirst<Client extends object>(
+  promise: Promise<Client>,
+  call: string,
+  { prototype }: { readonly prototype: object },
+): Promise<Client> {
+  const members: string[] = [];
+  for (let each = prototype; each !== Object.prototype; each = Object.getPrototypeOf(each) as object)
+    members.push(...Object.getOwnPropertyNames(each));
+  return refuseUnawaited(promise, call, members);
 }
 
 /** Refuses a client that the user makes as that of another package. */

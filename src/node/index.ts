@@ -17,6 +17,7 @@ import { type HttpOptions, knownHttpOptions } from "../http/options.ts";
 import { either, flag, type Kind, type Known, listOf, port as portNumber } from "../kinds.ts";
 import { mountPlace, servePlace } from "../http/misnamed.ts";
 import { checkOptions } from "../options.ts";
+import { refuseUnawaited } from "../refused-names.ts";
 import { outliveStderr } from "../diagnostics/logger.ts";
 import { logRejection } from "../diagnostics/rate-limited-log.ts";
 import { portOf, type Servable } from "../server/calls/port.ts";
@@ -153,7 +154,11 @@ function toHandler(endpoint: Endpoint): NodeHandler {
  * ```
  */
 export function serveHttp(server: Servable, options?: ServeHttpOptions): Promise<HttpServer>;
-export async function serveHttp(
+export function serveHttp(...given: Parameters<typeof serve>): Promise<HttpServer> {
+  return refuseUnawaited(serve(...given), "serveHttp", ["url", "port", "stats", "close"]);
+}
+
+async function serve(
   server: Servable,
   options: ServeHttpOptions = {},
   ...more: readonly unknown[]

@@ -102,10 +102,10 @@ export class McpServer<Extra extends object = object> implements Servable {
     const { core, push } = parts;
     const { tools, prompts, resources, templates } = core.catalogue;
     this.info = info;
-    this.tools = new Collection(tools);
-    this.prompts = new Collection(prompts);
+    this.tools = new Collection("tools", tools);
+    this.prompts = new Collection("prompts", prompts);
     this.resources = new ResourceCollection(resources, push);
-    this.resourceTemplates = new Collection(templates);
+    this.resourceTemplates = new Collection("resourceTemplates", templates);
     this.push = push;
     this.cluster = { nodes: () => parts.cluster?.nodes() ?? [] };
     this.#core = core;

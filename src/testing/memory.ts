@@ -2,6 +2,7 @@
 import { HandlerAnswers } from "../client/answering/answers.ts";
 import type { Answers } from "../client/answering/question.ts";
 import type { AnyTools, ToolTypes } from "../client/calls/tool-types.ts";
+import { awaitedFirst } from "../client/other-names.ts";
 import { knownConnectOptions } from "../client/settings/checks.ts";
 import type { ConnectOptions as ClientOptions } from "../client/settings/options.ts";
 import { ConfigurationError } from "../errors.ts";
@@ -52,9 +53,16 @@ const knownOptions: Known<ConnectOptions> = {
  * }
  * ```
  */
-export async function connect<Tools extends ToolTypes<Tools> = AnyTools>(
+export function connect<Tools extends ToolTypes<Tools> = AnyTools>(
   server: Servable,
   options: ConnectOptions = {},
+): Promise<TestClient<Tools>> {
+  return awaitedFirst(open<Tools>(server, options), "connect", TestClient);
+}
+
+async function open<Tools extends ToolTypes<Tools>>(
+  server: Servable,
+  options: ConnectOptions,
 ): Promise<TestClient<Tools>> {
   checkOptions({ subject: "connect" }, options, knownOptions);
   const port = portOf(server, "connect");

@@ -14,11 +14,20 @@ export function refuseHeaderNames({ headers }: { readonly headers: object }): vo
 }
 
 /** The methods of `Headers`, which `ctx.headers` is none of. */
-const names = refuseNames(
+const otherNames = refuseNames(
   {},
   { subject: "ctx.headers", methods: { [methods]: 'ctx.headers["x-name"], in lower case' } },
 );
 
+/** What `ctx.headers` inherits: it is read only for names that no header has, and finds one that the code writes in capitals. */
+const inherited = new Proxy(otherNames, {
+  get(names, name, headers: Readonly<Record<string, unknown>>) {
+    const lower = typeof name === "string" && !(name in names) ? name.toLowerCase() : name;
+    return lower === name ? Reflect.get(names, name, headers) : headers[lower as string];
+  },
+});
+
 export function plainHeaders<Headers extends object>(headers: Headers): Headers {
-  return Object.assign(Object.create(names) as object, headers);
+  // A setter of a prototype that is a Proxy would run for each header; this way they are defined.
+  return { __proto__: inherited, ...headers };
 }

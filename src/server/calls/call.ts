@@ -66,6 +66,8 @@ export class Call extends CallRequest implements Context {
   static #foreign: object;
   readonly core: CallCore;
   endListen: (() => void) | undefined;
+  /** Whether it runs a tool without `task`. */
+  isNeverTask = false;
   #finished = false;
   #pending: PendingAnswer | undefined;
   #task: OwnTask | undefined;
@@ -209,6 +211,12 @@ export class Call extends CallRequest implements Context {
   }
 
   startTask(): Promise<boolean> {
+    if (this.isNeverTask) {
+      const remedy = 'set task: { starts: "handler" } in its definition';
+      throw new TypeError(
+        `ctx.startTask(): tool "${String(this.params["name"])}" never runs as a task: ${remedy}`,
+      );
+    }
     return ignoreRejection(this.#startTask());
   }
 

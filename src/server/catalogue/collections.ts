@@ -4,12 +4,34 @@ import { mismatch } from "../../kinds.ts";
 import type { Handle, Registry } from "./registry.ts";
 import { listChanged, resourceUpdated } from "../../protocol/notifications.ts";
 import { isResourceUri } from "../../protocol/uri.ts";
+import { refuseNames } from "../../refused-names.ts";
+
+/** Collections of other packages take definitions, and are lists or maps of them. */
+function refuseOtherNames(collection: object, name: string, usage: string): void {
+  const changed =
+    name === "resourceTemplates"
+      ? "server.resources.listChanged()"
+      : "nothing: clients are notified of every change";
+  refuseNames(collection, {
+    subject: `server.${name}`,
+    methods: {
+      "add register set": `server.${usage}`,
+      delete: "remove(key)",
+      has: "get(key)",
+      "map filter find forEach list values entries": "keys(), and get(key) for one",
+      ...(name !== "resources" && { listChanged: changed }),
+    },
+    read: { length: "size" },
+  });
+}
 
 /** The definitions of one kind, by key. */
 export class Collection<Options extends object> {
   readonly #registry: Registry<Options, unknown>;
 
-  constructor(registry: Registry<Options, unknown>) {
+  /** `name`: that of the collection on the server. */
+  constructor(name: string, registry: Registry<Options, unknown>) {
+    refuseOtherNames(this, name, registry.kind.usage);
     this.#registry = registry;
   }
 
@@ -45,7 +67,7 @@ export class ResourceCollection<Options extends object> extends Collection<Optio
   readonly #push: Publisher;
 
   constructor(registry: Registry<Options, unknown>, push: Publisher) {
-    super(registry);
+    super("resources", registry);
     this.#push = push;
   }
 

@@ -50,7 +50,7 @@ export interface Context extends Questions {
   readonly transport: string;
   /** The `_meta` of the request. */
   readonly meta: JsonObject;
-  /** The headers of the HTTP request, without `authorization` if the endpoint has `auth`. */
+  /** The headers of the HTTP request, by names in lower case, without `authorization` if the endpoint has `auth`. */
   readonly headers: Readonly<Record<string, string | undefined>> | undefined;
   /** The address of the caller: of the last proxy, unless `trustProxy` is set. Undefined where the transport has none. */
   readonly address: string | undefined;
@@ -59,6 +59,7 @@ export interface Context extends Questions {
   /**
    * Continues the call as a task, for a tool with `task: { starts: "handler" }`: the client gets a task handle immediately
    * and fetches the result later. Resolves with false if the client does not support tasks and waits for the result.
+   * Throws in a tool without `task`.
    */
   startTask(): Promise<boolean>;
   /**

@@ -84,7 +84,8 @@ function promisesObject(call: Call, tools: Catalogue["tools"]): boolean {
 
 /** Runs the tool, as a task if its client wants one. */
 function start(tool: CompiledTool, input: CheckedInput, tasks: Tasks, call: Call): Outcome {
-  const isPlain = tool.task === undefined && call.params["task"] === undefined;
+  call.isNeverTask = tool.task === undefined;
+  const isPlain = call.isNeverTask && call.params["task"] === undefined;
   if (isPlain) return outcomeOf(tool, input, call);
   // A client that requested a task gets one even for invalid arguments: it does not expect another response.
   if (!input.ok && call.protocol.tasks !== "core") return input.failure;

@@ -150,12 +150,17 @@ describeMatrix("ctx.startTask()", extensionForm, (cell) => {
     expect(await client.request("tools/call", { name: "maybe" })).toMatchObject(textOf("false"));
   });
 
-  test("is false in a tool that has no tasks, and a handler that never calls it answers the call", async () => {
+  test("throws in a tool that has no tasks, and a handler that never calls it answers the call", async () => {
     const { server } = taskServer();
-    server.tool("never", {}, async (_, ctx) => String(await ctx.startTask()));
+    server.tool("never", { errors: "message" }, async (_, ctx) => String(await ctx.startTask()));
     server.tool("no-need", { task: { starts: "handler" } }, () => "no need");
     const client = await open(cell, server, { capabilities });
-    expect(await client.request("tools/call", { name: "never" })).toMatchObject(textOf("false"));
+    expect(await client.request("tools/call", { name: "never" })).toMatchObject({
+      isError: true,
+      ...textOf(
+        'ctx.startTask(): tool "never" never runs as a task: set task: { starts: "handler" } in its definition',
+      ),
+    });
     expect(await client.request("tools/call", { name: "no-need" })).toMatchObject({
       resultType: "complete",
       ...textOf("no need"),
