@@ -38,6 +38,7 @@ const readers: Readonly<Record<string, string>> = {
   "dashboard/sampling/samples.ts": "shown",
   "dashboard/views/timeline.ts": "shown",
   "protocol/principal.ts": "when a token expires",
+  "schema/unrepresentable.ts": "whether a schema takes the date of today",
   "server/request-state/request-state.ts": "sealed state outlives the process",
   "server/request-state/shared-keys.ts": "keys that nodes share outlive the process",
   "server/request-state/single-use.ts": "sealed state outlives the process",
