@@ -10,7 +10,7 @@ const readers: Readonly<Record<string, string>> = {
   "auth/claims.ts": "the dates of a token",
   "auth/development.ts": "the dates of a token",
   "auth/introspection.ts": "the dates of a token",
-  "backplane/cluster.ts": "tells other nodes the time of this machine",
+  "backplane/joined-cluster.ts": "tells other nodes the time of this machine",
   "backplane/presence.ts": "how far the clocks of other nodes differ",
   "client/connection/connection.ts": "`remember()` outlives the process",
   "client/connection/remembering.ts": "`remember()` outlives the process",

@@ -50,7 +50,7 @@ export interface AppendOptions {
  * - `create`, `replace` and `append` are atomic.
  * - A log holds no more than its limits, so that nodes know what all logs hold at most by what they have added.
  * - An entry that `append` has stored is passed to {@link EngineReceiver.entry} of every node that follows the log, the appending one
- *   included; a node that misses one finds out by `previous` and reads it.
+ *   included, before or after `append` resolves; a node that misses one finds out by `previous` and reads it.
  * - Messages and entries may be lost, doubled and reordered on their way to receivers. What `read` and `get` return is right.
  */
 export interface Engine {

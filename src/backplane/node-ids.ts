@@ -1,10 +1,10 @@
 // Ids that begin with the node that made them, so that every node knows where to send what belongs to them.
-import type { Cluster } from "./cluster.ts";
+import type { JoinedCluster } from "./joined-cluster.ts";
 
 const pattern = /^([\w-]{12})\.[\da-f-]{36}$/;
 
 /** An unguessable id. In a cluster it begins with the id of this node. */
-export function newIdOn(cluster: Cluster | undefined): string {
+export function newIdOn(cluster: JoinedCluster | undefined): string {
   const id = crypto.randomUUID();
   return cluster?.hasJoined ? `${cluster.node}.${id}` : id;
 }

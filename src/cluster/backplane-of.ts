@@ -1,6 +1,6 @@
 // Makes a backplane of an engine, with all that the nodes of a cluster need.
 import type { Backplane } from "../backplane/backplane.ts";
-import { Cluster } from "../backplane/cluster.ts";
+import { JoinedCluster } from "../backplane/joined-cluster.ts";
 import type { EngineSource } from "../backplane/engine.ts";
 import { checkBackplaneOptions } from "../backplane/options.ts";
 import { ConfigurationError } from "../errors.ts";
@@ -42,7 +42,7 @@ export function backplaneOf(source: EngineSource): Backplane {
     open: (join) => source.open(join),
     // The object that it is called on, so that a copy with another `open` uses that.
     cluster(host) {
-      return new Cluster(this, host, parts);
+      return new JoinedCluster(this, host, parts);
     },
   };
 }

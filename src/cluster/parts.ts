@@ -14,10 +14,8 @@ import { fingerprintOf, registriesOf } from "../server/catalogue/fingerprint.ts"
 import { comparedCatalogues } from "../server/list-changes.ts";
 import { compareCatalogues } from "../server/node-catalogues.ts";
 import { agreeOnKeys } from "../server/request-state/key-agreement.ts";
-import { sharedKeys } from "../server/request-state/request-state.ts";
-import { keysChanged, SharedKeys } from "../server/request-state/shared-keys.ts";
+import { agreedKeys } from "../server/request-state/request-state.ts";
 import { TasksElsewhere } from "../server/tasks/elsewhere.ts";
-import { EngineTaskStore } from "../server/tasks/engine-store.ts";
 import { RemotePlaces } from "../server/tasks/remote-places.ts";
 import { sharedTasks } from "../server/tasks/table.ts";
 import { SharedSessions } from "../session/shared-sessions.ts";
@@ -25,8 +23,8 @@ import { SharedSessions } from "../session/shared-sessions.ts";
 export const parts: Parts = new Map<PartKind<unknown>, unknown>([
   entry(sharedPush, { ChangeLog, RemoteSessions }),
   entry(comparedCatalogues, { fingerprintOf, registriesOf, compareCatalogues }),
-  entry(sharedKeys, { agreeOnKeys, SharedKeys, keysChanged }),
-  entry(sharedTasks, { EngineTaskStore, RemotePlaces, TasksElsewhere }),
+  entry(agreedKeys, agreeOnKeys),
+  entry(sharedTasks, { RemotePlaces, TasksElsewhere }),
   entry(sharedSessions, { SharedSessions, reviveSession }),
   entry(sharedSession, { SharedStreams, SavedState }),
   entry(forwardedSse, SseForwarding),

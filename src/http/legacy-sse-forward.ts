@@ -1,5 +1,5 @@
 // Messages of HTTP+SSE clients that arrive at another node than the one that has the stream: that node gets them, and says what to reply.
-import type { Cluster } from "../backplane/cluster.ts";
+import type { JoinedCluster } from "../backplane/joined-cluster.ts";
 import type { Outcome } from "../backplane/forwarding.ts";
 import type { Principal } from "../protocol/model.ts";
 import { assertPrincipal, identityOf } from "../protocol/principal.ts";
@@ -32,9 +32,9 @@ export interface MessageTaker {
 const maxTokenLength = 128;
 
 export class SseForwarding {
-  readonly #cluster: Cluster;
+  readonly #cluster: JoinedCluster;
 
-  constructor(cluster: Cluster) {
+  constructor(cluster: JoinedCluster) {
     this.#cluster = cluster;
   }
 

@@ -1,5 +1,5 @@
 // One legacy session over HTTP: its connection, its streams, and its record for other nodes.
-import type { Cluster } from "../backplane/cluster.ts";
+import type { JoinedCluster } from "../backplane/joined-cluster.ts";
 import { PartKind } from "../backplane/parts.ts";
 import type { Principal } from "../protocol/model.ts";
 import { identityOf } from "../protocol/principal.ts";
@@ -99,7 +99,7 @@ export class HttpSession implements SharedSession {
   /** Made when it is first read: only a session that nodes share has it. */
   get saved(): SavedState {
     const { server } = this.#host;
-    return (this.#saved ??= new ((server.cluster as Cluster).part(sharedSession).SavedState)(
+    return (this.#saved ??= new ((server.cluster as JoinedCluster).part(sharedSession).SavedState)(
       this.connection,
       server,
     ));

@@ -1,6 +1,6 @@
 // The state that the routes of an endpoint share: the server, sessions, stream logs, listen requests and timers.
 import { ignoreRejection } from "../async/promises.ts";
-import type { Cluster } from "../backplane/cluster.ts";
+import type { JoinedCluster } from "../backplane/joined-cluster.ts";
 import { PartKind } from "../backplane/parts.ts";
 import { RateLimitedLog } from "../diagnostics/rate-limited-log.ts";
 import { internalError } from "../diagnostics/error-ids.ts";
@@ -68,7 +68,7 @@ export class HttpState implements Tended {
   }
 
   /** Answers other nodes about the calls that run here, and tells every session what happens to the cluster. */
-  #hear(cluster: Cluster): (() => void)[] {
+  #hear(cluster: JoinedCluster): (() => void)[] {
     return [
       cluster.on("running", ({ session, stream }) => {
         const found = typeof session === "string" ? this.sessions.peek(session) : undefined;

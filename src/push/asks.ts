@@ -1,5 +1,5 @@
 // Questions that wait for a client's answer, by session and question id.
-import type { Cluster } from "../backplane/cluster.ts";
+import type { JoinedCluster } from "../backplane/joined-cluster.ts";
 import type { Outcome } from "../backplane/forwarding.ts";
 import { newIdOn, nodeOf } from "../backplane/node-ids.ts";
 import { askFailed, HalyardError } from "../errors.ts";
@@ -59,9 +59,9 @@ interface Pending {
 export class Asks {
   readonly #pending = new Map<string, Pending>();
   readonly #watch: AskWatch;
-  readonly #cluster: Cluster | undefined;
+  readonly #cluster: JoinedCluster | undefined;
 
-  constructor(watch: AskWatch, cluster?: Cluster) {
+  constructor(watch: AskWatch, cluster?: JoinedCluster) {
     this.#watch = watch;
     this.#cluster = cluster;
     cluster?.forwarding.onPassed("answer", {

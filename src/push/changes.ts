@@ -1,5 +1,5 @@
 // The log of changes that all nodes share: each node appends its own, and delivers every one to its own listeners, in order.
-import type { Cluster } from "../backplane/cluster.ts";
+import type { JoinedCluster } from "../backplane/joined-cluster.ts";
 import { type LogEntry, maxLogBytes, maxLogEntries } from "../backplane/engine.ts";
 import type { Feed, LogReader } from "../backplane/feed.ts";
 import type { Diagnostics } from "../diagnostics/events.ts";
@@ -50,7 +50,7 @@ interface Kept {
 }
 
 export class ChangeLog {
-  readonly #cluster: Cluster;
+  readonly #cluster: JoinedCluster;
   readonly #host: ChangeHost;
   readonly #diagnostics: Diagnostics;
   /** The newest entries, oldest first: as many as the engine keeps. */
@@ -75,7 +75,7 @@ export class ChangeLog {
   #lastId = 0;
   #onAnnounced: AnnounceWatch = () => {};
 
-  constructor(cluster: Cluster, host: ChangeHost, diagnostics: Diagnostics) {
+  constructor(cluster: JoinedCluster, host: ChangeHost, diagnostics: Diagnostics) {
     this.#cluster = cluster;
     this.#host = host;
     this.#diagnostics = diagnostics;

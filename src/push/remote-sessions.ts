@@ -1,5 +1,5 @@
 // Reaches sessions that this node does not have: through their log, or through the node that has their pipe.
-import type { Cluster } from "../backplane/cluster.ts";
+import type { JoinedCluster } from "../backplane/joined-cluster.ts";
 import { nodeOf } from "../backplane/node-ids.ts";
 import { HalyardError } from "../errors.ts";
 import { smallEntryText } from "../backplane/stored.ts";
@@ -38,11 +38,11 @@ interface KnownSession {
 }
 
 export class RemoteSessions {
-  readonly #cluster: Cluster;
+  readonly #cluster: JoinedCluster;
   readonly #logger: Logger;
   #keepMs = leastKeepMs;
 
-  constructor(cluster: Cluster, local: LocalSessions, logger: Logger) {
+  constructor(cluster: JoinedCluster, local: LocalSessions, logger: Logger) {
     this.#cluster = cluster;
     this.#logger = logger;
     cluster.on("push", ({ session, method, params, scopes }) => {

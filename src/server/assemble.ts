@@ -1,5 +1,6 @@
 // Assembles the parts of a server.
-import type { Cluster } from "../backplane/cluster.ts";
+import type { JoinedCluster } from "../backplane/joined-cluster.ts";
+import { LoneCluster } from "../backplane/lone-cluster.ts";
 import { PartKind } from "../backplane/parts.ts";
 import { clip } from "../errors.ts";
 import { Loads } from "../limits/loads.ts";
@@ -41,7 +42,7 @@ interface Assembled {
   readonly push: Push;
   readonly loads: Loads;
   readonly requestState: RequestState;
-  readonly cluster: Cluster | undefined;
+  readonly cluster: JoinedCluster | undefined;
   readonly changes: ChangeLog | undefined;
   readonly remote: RemoteSessions | undefined;
 }
@@ -56,19 +57,20 @@ export function assemble(info: Implementation, options: ServerOptions): Assemble
   checkServerOptions(options);
   const settings = resolveSettings(options);
   const { logger, backplane } = settings;
-  const cluster = backplane?.cluster({ info, diagnostics: settings });
+  const cluster = backplane?.cluster({ info, diagnostics: settings }) ?? new LoneCluster();
+  const { others } = cluster;
   const hub = new Hub(
     settings.limits,
     (topic) => topicScopes(offer.catalogue, topic),
     watchSubscribers(settings),
   );
-  const changes = cluster && new (cluster.part(sharedPush).ChangeLog)(cluster, hub, settings);
-  const remote = cluster && new (cluster.part(sharedPush).RemoteSessions)(cluster, hub, logger);
+  const changes = others && new (others.part(sharedPush).ChangeLog)(others, hub, settings);
+  const remote = others && new (others.part(sharedPush).RemoteSessions)(others, hub, logger);
   if (changes && remote) hub.connect(changes, remote);
-  const asks = new Asks((ask) => watchAsk(settings, ask), cluster);
+  const asks = new Asks((ask) => watchAsk(settings, ask), others);
   const elicitationIds = new ElicitationIds(maxElicitations);
   const isExtension = (name: string): boolean => offer.catalogue.extensions.publishes(name);
-  const push = new Push({ hub, asks, elicitationIds, diagnostics: settings, cluster, isExtension });
+  const push = new Push({ hub, asks, elicitationIds, diagnostics: settings, cluster: others, isExtension });
 
   const taskSettings = resolveTaskOptions(options.tasks);
   const table = new TaskTable(taskSettings, { hub, asks, logger, cluster });
@@ -76,7 +78,7 @@ export function assemble(info: Implementation, options: ServerOptions): Assemble
     settings,
     hub,
     catalogue: () => offer.catalogue,
-    shared: cluster && changes && { cluster, changes },
+    shared: others && changes && { cluster: others, changes },
   });
   const offer: Offer = offerOf(settings, table, (list) => listChanges.note(list));
   const { catalogue, features } = offer;
@@ -105,10 +107,10 @@ export function assemble(info: Implementation, options: ServerOptions): Assemble
     methods,
     asking: conversations,
     serverMetas: new Map(),
-    cluster,
+    cluster: others,
   };
   const loads = new Loads(settings.limits.maxInFlightBytes);
-  return { core, push, loads, requestState, cluster, changes, remote };
+  return { core, push, loads, requestState, cluster: others, changes, remote };
 }
 
 /** What a server offers to its clients. */

@@ -1,5 +1,5 @@
 // Turns changes of the catalogue into notifications, one per burst.
-import type { Cluster } from "../backplane/cluster.ts";
+import type { JoinedCluster } from "../backplane/joined-cluster.ts";
 import { PartKind, type PartOf } from "../backplane/parts.ts";
 import { logRejection } from "../diagnostics/rate-limited-log.ts";
 import { listChanged } from "../protocol/notifications.ts";
@@ -24,7 +24,7 @@ interface ListChangesParts {
   readonly hub: Hub;
   /** The catalogue, which is created later. */
   readonly catalogue: () => Catalogue;
-  readonly shared: { readonly cluster: Cluster; readonly changes: ChangeLog } | undefined;
+  readonly shared: { readonly cluster: JoinedCluster; readonly changes: ChangeLog } | undefined;
 }
 
 export class ListChanges {

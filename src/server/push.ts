@@ -1,5 +1,5 @@
 // `server.push`: sends notifications and requests to clients outside a call.
-import type { Cluster } from "../backplane/cluster.ts";
+import type { JoinedCluster } from "../backplane/joined-cluster.ts";
 import type { Diagnostics } from "../diagnostics/events.ts";
 import { levelProblem } from "../diagnostics/logger.ts";
 import { askFailed } from "../errors.ts";
@@ -30,7 +30,7 @@ interface PushParts {
   readonly asks: Asks;
   readonly elicitationIds: ElicitationIds;
   readonly diagnostics: Diagnostics;
-  readonly cluster: Cluster | undefined;
+  readonly cluster: JoinedCluster | undefined;
   /** Whether an extension lets clients subscribe to the notification. */
   readonly isExtension: (notification: string) => boolean;
 }
@@ -91,7 +91,7 @@ export class Push {
   }
 
   /** The cluster, if this node is in it. */
-  get #joined(): Cluster | undefined {
+  get #joined(): JoinedCluster | undefined {
     const { cluster } = this.#parts;
     return cluster?.hasJoined ? cluster : undefined;
   }

@@ -1,5 +1,5 @@
 // The sessions of each principal, counted in the engine, so that a limit holds for all nodes together.
-import type { Cluster } from "../backplane/cluster.ts";
+import type { JoinedCluster } from "../backplane/joined-cluster.ts";
 import { changeValue } from "../backplane/stored.ts";
 import { readJson } from "../wire/json.ts";
 import { isTexts } from "../wire/message.ts";
@@ -17,12 +17,12 @@ export interface OwnedSessions {
 const pruneMs = 1000;
 
 export class Owners {
-  readonly #cluster: Cluster;
+  readonly #cluster: JoinedCluster;
   readonly #maxOwned: number;
   readonly #keepMs: number;
   #prunedAt = Number.NEGATIVE_INFINITY;
 
-  constructor(cluster: Cluster, maxOwned: number, keepMs: number) {
+  constructor(cluster: JoinedCluster, maxOwned: number, keepMs: number) {
     this.#cluster = cluster;
     this.#maxOwned = maxOwned;
     this.#keepMs = keepMs;

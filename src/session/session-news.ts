@@ -1,5 +1,5 @@
 // What a node tells the others about sessions: at once, or when the engine can be reached again.
-import type { Cluster } from "../backplane/cluster.ts";
+import type { JoinedCluster } from "../backplane/joined-cluster.ts";
 import type { JsonObject } from "../wire/message.ts";
 
 /** A message to the other nodes about the session with the id in it. */
@@ -12,10 +12,10 @@ interface News {
 const maxUntold = 10_000;
 
 export class SessionNews {
-  readonly #cluster: Cluster;
+  readonly #cluster: JoinedCluster;
   readonly #untold: News[] = [];
 
-  constructor(cluster: Cluster) {
+  constructor(cluster: JoinedCluster) {
     this.#cluster = cluster;
   }
 

@@ -1,5 +1,5 @@
 // The records of sessions in the engine that nodes share: created once, changed by comparing versions, and expiring by themselves.
-import type { Cluster } from "../backplane/cluster.ts";
+import type { JoinedCluster } from "../backplane/joined-cluster.ts";
 import type { Engine, ValueKey } from "../backplane/engine.ts";
 import { maxTries, tooBusy } from "../backplane/stored.ts";
 import { readJson } from "../wire/json.ts";
@@ -20,14 +20,14 @@ const toldLeases = 4;
 const countMs = 1000;
 
 export class SharedRecords {
-  readonly #cluster: Cluster;
+  readonly #cluster: JoinedCluster;
   readonly #keepMs: number;
   #count = 0;
   #countedAt = Number.NEGATIVE_INFINITY;
   /** Sessions that this node has made since. */
   #made = 0;
 
-  constructor(cluster: Cluster, keepMs: number) {
+  constructor(cluster: JoinedCluster, keepMs: number) {
     this.#cluster = cluster;
     this.#keepMs = keepMs;
   }

@@ -1,5 +1,5 @@
 // What sessions that several nodes share need of each session and of their endpoint.
-import type { Cluster } from "../backplane/cluster.ts";
+import type { JoinedCluster } from "../backplane/joined-cluster.ts";
 import type { RateLimitedLog } from "../diagnostics/rate-limited-log.ts";
 import type { RequestId } from "../wire/message.ts";
 import type { SessionChange, SessionRecord, SessionState } from "./record.ts";
@@ -35,7 +35,7 @@ export interface SharedSession extends ClosableSession {
 
 /** What shared sessions need of their endpoint. */
 export interface SharedHost<Live> {
-  readonly cluster: Cluster;
+  readonly cluster: JoinedCluster;
   /** Resolves when this node has joined the cluster. */
   readonly joined: Promise<void>;
   readonly log: RateLimitedLog;

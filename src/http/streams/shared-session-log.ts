@@ -1,5 +1,5 @@
 // The log of one session on this node: adds entries, and passes all entries on in order while a stream is open here.
-import type { Cluster } from "../../backplane/cluster.ts";
+import type { JoinedCluster } from "../../backplane/joined-cluster.ts";
 import type { LogEntry } from "../../backplane/engine.ts";
 import type { Feed, LogReader } from "../../backplane/feed.ts";
 import { pauseInBackground } from "../../async/timers.ts";
@@ -39,7 +39,7 @@ export interface EntryTaker {
 
 /** What the streams of a session need in a cluster. */
 export interface SharedParts {
-  readonly cluster: Cluster;
+  readonly cluster: JoinedCluster;
   readonly server: ServerPort;
   readonly host: Witnessed;
   /** The log of changes, which every node reads. */
@@ -53,7 +53,7 @@ export interface SharedParts {
 
 /** What the log of a session needs. */
 export interface SessionLogParts {
-  readonly cluster: Cluster;
+  readonly cluster: JoinedCluster;
   readonly logger: Logger;
   readonly session: string;
   /** The caller that the bytes of the log count for. */

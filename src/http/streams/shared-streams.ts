@@ -1,5 +1,5 @@
 // The streams of one session in a cluster: this node writes what the session's log gives to the streams that it holds.
-import type { Cluster } from "../../backplane/cluster.ts";
+import type { JoinedCluster } from "../../backplane/joined-cluster.ts";
 import type { LogEntry } from "../../backplane/engine.ts";
 import { logRejection } from "../../diagnostics/rate-limited-log.ts";
 import type { Principal } from "../../protocol/model.ts";
@@ -30,7 +30,7 @@ export class SharedStreams implements ClientStreams, Stream, StreamOwner<SharedC
   readonly #gets: SharedGets;
   readonly #replies: SharedReplies;
 
-  constructor(host: StreamHost, cluster: Cluster, changes: ChangeLog, connection: Connection) {
+  constructor(host: StreamHost, cluster: JoinedCluster, changes: ChangeLog, connection: Connection) {
     const { server, settings } = host;
     const { logger } = server;
     const { session = "", caller } = connection;

@@ -1,5 +1,5 @@
 // The parts that handle a message. `McpServer` assembles them; the layers above join through `methods` and `asking`.
-import type { Cluster } from "../../backplane/cluster.ts";
+import type { JoinedCluster } from "../../backplane/joined-cluster.ts";
 import type { Catalogue } from "../catalogue/catalogue.ts";
 import type { Call, CallCore } from "./call.ts";
 import type { Middlewares } from "./middleware.ts";
@@ -18,5 +18,5 @@ export interface Core extends CallCore {
   readonly methods: ReadonlyMap<string, MethodHandler>;
   readonly asking: Asking;
   /** The cluster that this process is a node of. */
-  readonly cluster: Cluster | undefined;
+  readonly cluster: JoinedCluster | undefined;
 }

@@ -1,5 +1,5 @@
 // Receives the notifications of clients, and calls the author's handlers for them and for sessions that start and end.
-import type { Cluster } from "../../backplane/cluster.ts";
+import type { JoinedCluster } from "../../backplane/joined-cluster.ts";
 import { RateLimitedLog } from "../../diagnostics/rate-limited-log.ts";
 import { clip } from "../../errors.ts";
 import type { Load } from "../../limits/loads.ts";
@@ -48,7 +48,7 @@ interface Receiver {
   readonly observers: Observers;
   readonly asks: Asks;
   readonly settings: { readonly logger: Logger };
-  readonly cluster: Cluster | undefined;
+  readonly cluster: JoinedCluster | undefined;
 }
 
 /** Handles a notification. It gets no response, even if it is malformed, and does not wait for the author's handlers. */

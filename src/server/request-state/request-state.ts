@@ -10,9 +10,9 @@ import { readJson } from "../../wire/json.ts";
 import { isObject, type JsonObject } from "../../wire/message.ts";
 import type { Logger } from "../../diagnostics/logger.ts";
 import type { agreeOnKeys } from "./key-agreement.ts";
-import { deriveKeys, minSecretBytes, type SealingKey, type Secret } from "./key-ring.ts";
+import { deriveKeys, type SealingKey, type Secret } from "./key-ring.ts";
 import { type RequestStateOptions, type RequestStateSettings, resolveRequestState } from "./options.ts";
-import type { SharedKeys } from "./shared-keys.ts";
+import { keysChanged, SharedKeys } from "./shared-keys.ts";
 import { Marks } from "./single-use.ts";
 
 /** The request that a state belongs to. */
@@ -31,30 +31,27 @@ const version = "v1";
 const maxLoggedTarget = 200;
 const encoder = new TextEncoder();
 
-/** Agrees with the other nodes on the keys that seal. */
-export const sharedKeys: PartKind<{
-  readonly agreeOnKeys: typeof agreeOnKeys;
-  readonly SharedKeys: typeof SharedKeys;
-  readonly keysChanged: string;
-}> = new PartKind("keys");
+/** Compares configured keys with those of the other nodes. */
+export const agreedKeys: PartKind<typeof agreeOnKeys> = new PartKind("keys");
 
 /** Seals and opens the state of one server. */
 export class RequestState {
   readonly #name: string;
   readonly #logger: Logger;
-  readonly #cluster: Cluster | undefined;
-  readonly #shared: SharedKeys | undefined;
+  readonly #cluster: Cluster;
+  readonly #shared: SharedKeys;
   #settings: RequestStateSettings;
   #marks: Marks;
   #keys: Promise<readonly SealingKey[]> | undefined;
 
-  constructor(name: string, logger: Logger, cluster?: Cluster) {
+  constructor(name: string, logger: Logger, cluster: Cluster) {
     this.#name = name;
     this.#settings = resolveRequestState({}, name);
     this.#marks = new Marks(this.#settings.maxMarks, cluster);
     this.#logger = logger;
     this.#cluster = cluster;
-    this.#shared = cluster && this.#share(cluster);
+    this.#shared = new SharedKeys(cluster, logger, () => this.#settings.ttlMs);
+    this.#agree();
   }
 
   configure(options: RequestStateOptions): void {
@@ -63,19 +60,20 @@ export class RequestState {
     this.#keys = undefined;
   }
 
-  #share(cluster: Cluster): SharedKeys {
-    const part = cluster.part(sharedKeys);
-    const shared = new part.SharedKeys(cluster, this.#logger, () => this.#settings.ttlMs);
+  /** Lets all nodes open what one has sealed. */
+  #agree(): void {
+    const { others } = this.#cluster;
+    if (others === undefined) return;
+    const shared = this.#shared;
     const isUsed = (): boolean => this.#usesShared;
-    part.agreeOnKeys(cluster, async () => (isUsed() ? [] : (await this.#ring()).map(({ id }) => id)));
-    cluster.onJoin(async () => {
+    others.part(agreedKeys)(others, async () => (isUsed() ? [] : (await this.#ring()).map(({ id }) => id)));
+    others.onJoin(async () => {
       if (isUsed()) await shared.sync();
     });
-    cluster.on(part.keysChanged, (_, from) => {
-      if (from !== cluster.node && isUsed()) shared.syncSoon();
+    others.on(keysChanged, (_, from) => {
+      if (from !== others.node && isUsed()) shared.syncSoon();
     });
-    cluster.onBack(() => isUsed() && shared.syncSoon());
-    return shared;
+    others.onBack(() => isUsed() && shared.syncSoon());
   }
 
   async seal(state: unknown, bound: Bound): Promise<string> {
@@ -85,7 +83,7 @@ export class RequestState {
     const claims = {
       id: randomId(12),
       exp: Date.now() + ttlMs,
-      ...(this.#cluster?.hasJoined && { node: this.#cluster.node }),
+      ...(this.#cluster.node && { node: this.#cluster.node }),
       aud: audience,
       ...(await bindingOf(bound)),
       state,
@@ -119,7 +117,7 @@ export class RequestState {
     if (claims === undefined) return refused("it was changed, or sealed with an unknown key");
     const { id, exp, aud, state, node } = claims;
     // On the clock of the node that has sealed it, which may disagree with this one's.
-    const now = typeof node === "string" && this.#cluster ? this.#cluster.clockOf(node) : Date.now();
+    const now = typeof node === "string" ? this.#cluster.clockOf(node) : Date.now();
     if (typeof id !== "string" || typeof exp !== "number") return refused("it is malformed");
     if (!(exp > now)) return refused("it has expired");
     if (aud !== audience) return refused("it has another audience");
@@ -139,7 +137,7 @@ export class RequestState {
     const isIt = ({ id }: SealingKey): boolean => id === keyId;
     let key = (await this.#ring()).find(isIt);
     // Another node may have made a key that this one has not read yet.
-    if (!key && this.#usesShared) key = (await this.#shared?.keysAgain())?.find(isIt);
+    if (!key && this.#usesShared) key = (await this.#shared.keysAgain()).find(isIt);
     const text = key && (await decrypt(body, key.key, `${version}.${key.id}`));
     const claims = text && readJson(text);
     return isObject(claims) ? claims : undefined;
@@ -147,18 +145,17 @@ export class RequestState {
 
   /** What is configured: keys, or else the secrets of the backplane. Undefined if the keys are made. */
   get #secrets(): readonly Secret[] | undefined {
-    const { secrets = [] } = this.#cluster ?? {};
+    const { secrets } = this.#cluster;
     return this.#settings.keys ?? (secrets.length > 0 ? secrets : undefined);
   }
 
   get #usesShared(): boolean {
-    return this.#shared !== undefined && this.#secrets === undefined;
+    return this.#secrets === undefined;
   }
 
   #ring(): Promise<readonly SealingKey[]> {
-    if (this.#shared && this.#usesShared) return this.#shared.keys();
-    const secrets = this.#secrets ?? [crypto.getRandomValues(new Uint8Array(minSecretBytes))];
-    return (this.#keys ??= deriveKeys(secrets));
+    const secrets = this.#secrets;
+    return secrets === undefined ? this.#shared.keys() : (this.#keys ??= deriveKeys(secrets));
   }
 }
 

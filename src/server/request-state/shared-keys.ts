@@ -1,4 +1,4 @@
-// The keys that the nodes of a cluster agree on in the engine if none are configured: made once, rotated, and kept while states need them.
+// The keys in the engine, on which nodes agree if none are configured: made once, rotated, and kept while states need them.
 import type { Cluster } from "../../backplane/cluster.ts";
 import type { ValueKey } from "../../backplane/engine.ts";
 import { changeValue } from "../../backplane/stored.ts";
@@ -56,6 +56,7 @@ export class SharedKeys {
 
   /** The keys after reading them again, because a state names a key that this node does not know. */
   async keysAgain(): Promise<readonly SealingKey[]> {
+    if (this.#cluster.others === undefined) return this.#keys;
     await (this.#readingAgain ??= this.#readAgain());
     return this.#keys;
   }
@@ -79,7 +80,7 @@ export class SharedKeys {
   }
 
   async #sync(): Promise<void> {
-    const { engine, bus } = this.#cluster;
+    const { engine, others } = this.#cluster;
     while (this.#mustSyncAgain) {
       this.#mustSyncAgain = false;
       let merged: readonly StoredKey[] = [];
@@ -90,7 +91,7 @@ export class SharedKeys {
         const isSame = found && merged.length === stored.length && merged.every(isIn(stored));
         return isSame ? undefined : { text: JSON.stringify({ keys: merged }) };
       });
-      if (written) bus.sendSoon("all", keysChanged, {});
+      if (written) others?.bus.sendSoon("all", keysChanged, {});
       this.#stored = merged;
       this.#keys = await deriveKeys(merged.map(({ secret }) => fromBase64Url(secret) ?? new Uint8Array()));
     }

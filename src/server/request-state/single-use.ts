@@ -15,15 +15,15 @@ function isOver({ time, elapsed }: End): boolean {
 }
 
 /**
- * Keeps the marks of this process; in a cluster, the engine has those of all nodes, too. When it is full, it rejects new claims,
+ * The engine has the marks of all nodes; this node remembers its own, to bound them. When there are too many, it rejects new claims,
  * because dropping a mark would let a state be used again.
  */
 export class Marks {
-  readonly #cluster: Cluster | undefined;
+  readonly #cluster: Cluster;
   readonly #ends = new Map<string, End>();
   readonly #shares: Shares;
 
-  constructor(maxMarks: number, cluster: Cluster | undefined) {
+  constructor(maxMarks: number, cluster: Cluster) {
     this.#shares = new Shares(maxMarks);
     this.#cluster = cluster;
   }
@@ -34,7 +34,6 @@ export class Marks {
    */
   async claim(id: string, ttlMs: number, caller: string): Promise<boolean> {
     if (!this.#mark(id, ttlMs, caller)) return false;
-    if (this.#cluster === undefined) return true;
     try {
       const key = { kind: "mark", tag: `used ${id}` } as const;
       return (await this.#cluster.engine.create(key, "1", ttlMs)) !== undefined;

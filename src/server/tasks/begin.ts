@@ -14,7 +14,7 @@ import type { CompiledTool } from "../catalogue/tools.ts";
 import { callerOf } from "../context/connection.ts";
 import { coreTask, extensionTask, type TaskForm } from "./forms.ts";
 import type { TaskSettings } from "./options.ts";
-import type { TaskRecord } from "./store.ts";
+import type { TaskRecord } from "./record.ts";
 import { ownerOf, type TaskTable } from "./table.ts";
 import { type RunParts, TaskRun } from "./task-run.ts";
 

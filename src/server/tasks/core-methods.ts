@@ -6,7 +6,7 @@ import { readCursor, writeCursor } from "../catalogue/cursors.ts";
 import { RelayedError } from "../calls/failure.ts";
 import type { MethodHandler } from "../calls/seams.ts";
 import { coreTask, relatedTask } from "./forms.ts";
-import { hasEnded, type TaskPosition, type TaskRecord } from "./store.ts";
+import { hasEnded, type TaskPosition, type TaskRecord } from "./record.ts";
 import { isFor, ownerOf, type TaskTable } from "./table.ts";
 
 /** Returns the methods by name. `pageSize` is the page size of all lists. */

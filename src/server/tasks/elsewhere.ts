@@ -1,10 +1,10 @@
 // The tasks that other nodes run: passes answers to them, finds out whether they still run, and tells all nodes which have ended.
-import type { Cluster } from "../../backplane/cluster.ts";
+import type { JoinedCluster } from "../../backplane/joined-cluster.ts";
 import { errorCodes, HalyardError, invalidRequest, ProtocolError } from "../../errors.ts";
 import type { TaskEnd } from "../../diagnostics/events.ts";
 import { isObject, type JsonObject } from "../../wire/message.ts";
 import { readResponses } from "../asking/question.ts";
-import type { TaskRecord } from "./store.ts";
+import type { TaskRecord } from "./record.ts";
 import type { RunningTask } from "./running-task.ts";
 
 /** Milliseconds that the node that runs a task has to answer. */
@@ -24,11 +24,11 @@ export interface TaskWatch {
 }
 
 export class TasksElsewhere {
-  readonly #cluster: Cluster;
+  readonly #cluster: JoinedCluster;
   readonly #runs: ReadonlyMap<string, RunningTask>;
   readonly #checks = new Map<string, Promise<boolean>>();
 
-  constructor(cluster: Cluster, runs: ReadonlyMap<string, RunningTask>, watch: TaskWatch) {
+  constructor(cluster: JoinedCluster, runs: ReadonlyMap<string, RunningTask>, watch: TaskWatch) {
     this.#cluster = cluster;
     this.#runs = runs;
     cluster.on(messages.ended, ({ id, status }, from) => {

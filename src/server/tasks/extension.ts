@@ -5,7 +5,7 @@ import type { Call } from "../calls/call.ts";
 import { callerOf } from "../context/connection.ts";
 import type { Context } from "../context/context.ts";
 import { detailedTask } from "./forms.ts";
-import { hasEnded } from "./store.ts";
+import { hasEnded } from "./record.ts";
 import type { TaskTable } from "./table.ts";
 
 export function tasksExtension(tasks: TaskTable): Extension {

@@ -1,7 +1,7 @@
 // Encodes a task for the two kinds of clients: those of 2025-11-25, and those that support the extension.
 import { metaKeys } from "../../protocol/meta.ts";
 import type { JsonObject } from "../../wire/message.ts";
-import type { TaskRecord } from "./store.ts";
+import type { TaskRecord } from "./record.ts";
 
 export type TaskForm = TaskRecord["form"];
 

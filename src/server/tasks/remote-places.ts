@@ -1,12 +1,12 @@
 // Questions of tasks to clients that wait for the result on another node: that node asks, and passes the answer back.
-import type { Cluster } from "../../backplane/cluster.ts";
+import type { JoinedCluster } from "../../backplane/joined-cluster.ts";
 import { logRejection } from "../../diagnostics/rate-limited-log.ts";
 import type { Logger } from "../../diagnostics/logger.ts";
 import { askFailed, HalyardError } from "../../errors.ts";
 import { randomId } from "../../protocol/random-id.ts";
 import { type Asks, type AskTarget, streamLost } from "../../push/asks.ts";
 import { isObject, type JsonObject } from "../../wire/message.ts";
-import type { TaskRecord } from "./store.ts";
+import type { TaskRecord } from "./record.ts";
 import type { RunningTask, TaskAsk } from "./running-task.ts";
 
 /** Milliseconds that a node has to confirm a message. */
@@ -24,7 +24,7 @@ const messages = {
 } as const;
 
 interface Parts {
-  readonly cluster: Cluster;
+  readonly cluster: JoinedCluster;
   readonly asks: Asks;
   readonly logger: Logger;
   readonly runs: ReadonlyMap<string, RunningTask>;

@@ -34,15 +34,12 @@ export class TaskRoom {
   readonly #limits: TaskLimits;
   readonly #number: Shares;
   readonly #size: Shares;
-  readonly #expired: (id: string) => void;
   #isSweeping = false;
 
-  /** `expired` is called when a task no longer counts. */
-  constructor(limits: TaskLimits, expired: (id: string) => void) {
+  constructor(limits: TaskLimits) {
     this.#limits = limits;
     this.#number = new Shares(limits.maxTasks);
     this.#size = new Shares(limits.maxSize);
-    this.#expired = expired;
   }
 
   /** Counts a task. Returns false if there is no room. */
@@ -94,11 +91,7 @@ export class TaskRoom {
 
   #sweep(): void {
     const now = performance.now();
-    for (const { id, endsAt } of this.#taken.values()) {
-      if (endsAt > now) continue;
-      this.release(id);
-      this.#expired(id);
-    }
+    for (const { id, endsAt } of this.#taken.values()) if (endsAt <= now) this.release(id);
   }
 
   /** Starts one timer for the task that expires first, if there is a task. It does not keep the process alive. */

@@ -4,7 +4,7 @@ import type { InputRequest } from "../../protocol/asking.ts";
 import type { Ask, AskTarget } from "../../push/asks.ts";
 import type { JsonObject } from "../../wire/message.ts";
 import type { Asker } from "../asking/question.ts";
-import type { TaskRecord } from "./store.ts";
+import type { TaskRecord } from "./record.ts";
 
 /** A question of a task, without the place where it is asked. */
 export type TaskAsk = Omit<Ask, keyof AskTarget>;

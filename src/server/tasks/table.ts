@@ -14,12 +14,11 @@ import { topicOf } from "../../push/topic.ts";
 import type { JsonObject } from "../../wire/message.ts";
 import type { TaskEnd } from "../../diagnostics/events.ts";
 import type { TasksElsewhere } from "./elsewhere.ts";
-import type { EngineTaskStore } from "./engine-store.ts";
+import { TaskStore } from "./store.ts";
 import { coreTask, detailedTask, type TaskForm } from "./forms.ts";
-import { MemoryTaskStore } from "./memory-store.ts";
 import type { TaskSettings } from "./options.ts";
 import type { RemotePlaces } from "./remote-places.ts";
-import { hasEnded, type TaskRecord, type TaskStore } from "./store.ts";
+import { hasEnded, type TaskRecord } from "./record.ts";
 import type { RunningTask } from "./running-task.ts";
 import { placeHere } from "./stream-asker.ts";
 import { TaskWaits, type TaskWait } from "./waits.ts";
@@ -29,12 +28,11 @@ export interface TableParts {
   readonly hub: Hub;
   readonly asks: Asks;
   readonly logger: Logger;
-  readonly cluster: Cluster | undefined;
+  readonly cluster: Cluster;
 }
 
-/** Stores tasks where all nodes find them, and reaches those of other nodes. */
+/** Reaches the tasks of other nodes. */
 export const sharedTasks: PartKind<{
-  readonly EngineTaskStore: typeof EngineTaskStore;
   readonly RemotePlaces: typeof RemotePlaces;
   readonly TasksElsewhere: typeof TasksElsewhere;
 }> = new PartKind("tasks");
@@ -62,14 +60,12 @@ export class TaskTable {
     this.settings = settings;
     this.#running = new Shares(settings.maxRunning);
     this.#parts = parts;
-    if (cluster === undefined) {
-      this.store = new MemoryTaskStore(settings);
-      return;
-    }
-    const { EngineTaskStore, RemotePlaces, TasksElsewhere } = cluster.part(sharedTasks);
-    this.store = new EngineTaskStore(cluster, settings);
-    this.#remotePlaces = new RemotePlaces({ cluster, asks, logger, runs: this.runs });
-    this.#elsewhere = new TasksElsewhere(cluster, this.runs, {
+    this.store = new TaskStore(cluster, settings);
+    const { others } = cluster;
+    if (others === undefined) return;
+    const { RemotePlaces, TasksElsewhere } = others.part(sharedTasks);
+    this.#remotePlaces = new RemotePlaces({ cluster: others, asks, logger, runs: this.runs });
+    this.#elsewhere = new TasksElsewhere(others, this.runs, {
       ended: (id) => {
         this.#listened.delete(id);
         this.#waits.wake(id);

@@ -4,7 +4,7 @@ import type { ValueKey } from "../../backplane/engine.ts";
 import { changeValue } from "../../backplane/stored.ts";
 import { readJson } from "../../wire/json.ts";
 import { isObject } from "../../wire/message.ts";
-import { isAfter, type TaskPosition } from "./store.ts";
+import { isAfter, type TaskPosition } from "./record.ts";
 
 /** What a list says of a task. */
 export interface Listed extends TaskPosition {

@@ -14,7 +14,7 @@ import type { OwnTask } from "../calls/call-parts.ts";
 import type { Settings } from "../settings/settings.ts";
 import { relatedTask, toolErrorFails } from "./forms.ts";
 import { InputAsker } from "./input-asker.ts";
-import { hasEnded, type TaskChange, type TaskRecord, type TaskStatus } from "./store.ts";
+import { hasEnded, type TaskChange, type TaskRecord, type TaskStatus } from "./record.ts";
 import { StreamAsker } from "./stream-asker.ts";
 import type { AskPlace, RunningTask, TaskAsker } from "./running-task.ts";
 import type { TaskTable } from "./table.ts";

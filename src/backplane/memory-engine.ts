@@ -1,0 +1,251 @@
+// The engine in the memory of one process: of a process alone, and of servers that share it there, as in tests.
+import { inBackground } from "../async/timers.ts";
+import {
+  type AppendOptions,
+  type Engine,
+  type EngineReceiver,
+  type LogEntry,
+  maxLogBytes,
+  maxLogEntries,
+  type StoredValue,
+  type ValueKey,
+  type ValueKind,
+} from "./engine.ts";
+import { byteLength } from "./stored.ts";
+
+/** Something that expires. */
+interface Mortal {
+  endsAt: number;
+}
+
+interface Kept extends Mortal {
+  readonly text: string;
+  readonly version: string;
+}
+
+interface KeptLog extends Mortal {
+  readonly entries: LogEntry[];
+  bytes: number;
+}
+
+/** Milliseconds until what has expired leaves the memory: at least, and at most. */
+const [soonestSweepMs, latestSweepMs] = [1000, 60_000];
+
+/** What has expired is gone for readers at once, and leaves the memory at the next sweep. */
+class Expiring<T extends Mortal> {
+  readonly #items = new Map<string, T>();
+  /** Runs while something expires. */
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #sweptAt = Number.NEGATIVE_INFINITY;
+
+  get(name: string): T | undefined {
+    const item = this.#items.get(name);
+    return item === undefined || item.endsAt > performance.now() ? item : undefined;
+  }
+
+  set(name: string, item: T): void {
+    this.#items.set(name, item);
+    if (this.#timer === undefined) this.#sweepAt(item.endsAt);
+  }
+
+  delete(name: string): void {
+    this.#items.delete(name);
+  }
+
+  /** Counts what has expired for a second at most. */
+  get size(): number {
+    if (performance.now() - this.#sweptAt >= soonestSweepMs) this.#sweep();
+    return this.#items.size;
+  }
+
+  #sweep(): void {
+    const now = performance.now();
+    this.#sweptAt = now;
+    let next = Number.POSITIVE_INFINITY;
+    for (const [name, { endsAt }] of this.#items) {
+      if (endsAt <= now) this.#items.delete(name);
+      else next = Math.min(next, endsAt);
+    }
+    this.#sweepAt(next);
+  }
+
+  /** Sweeps when something expires, but not more often than worth it. */
+  #sweepAt(time: number): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    if (time === Number.POSITIVE_INFINITY) return;
+    const waitMs = Math.min(Math.max(time - performance.now(), soonestSweepMs), latestSweepMs);
+    this.#timer = inBackground(setTimeout(() => this.#sweep(), waitMs));
+  }
+}
+
+/** What the nodes of one cluster share. */
+export class Memory {
+  readonly logs: Expiring<KeptLog> = new Expiring();
+  readonly followers: Map<string, Set<string>> = new Map();
+  readonly nodes: Map<string, EngineReceiver> = new Map();
+  readonly #values = new Map<ValueKind, Expiring<Kept>>();
+  #numbers = 0;
+
+  /** A number that is greater than every earlier one. */
+  nextNumber(): number {
+    return ++this.#numbers;
+  }
+
+  values(kind: ValueKind): Expiring<Kept> {
+    const values = this.#values.get(kind) ?? new Expiring<Kept>();
+    this.#values.set(kind, values);
+    return values;
+  }
+
+  follow(log: string, node: string): void {
+    const followers = this.followers.get(log) ?? new Set();
+    this.followers.set(log, followers.add(node));
+  }
+
+  unfollow(log: string, node: string): void {
+    const followers = this.followers.get(log);
+    followers?.delete(node);
+    if (followers?.size === 0) this.followers.delete(log);
+  }
+
+  leave(node: string): void {
+    this.nodes.delete(node);
+    for (const log of this.followers.keys()) this.unfollow(log, node);
+  }
+}
+
+export class MemoryEngine implements Engine {
+  readonly #all: Memory;
+  readonly #node: string;
+  #isClosed = false;
+
+  /** Without arguments, the engine of a process alone. */
+  constructor(memory: Memory = new Memory(), node = "") {
+    this.#all = memory;
+    this.#node = node;
+  }
+
+  async get({ kind, tag }: ValueKey): Promise<StoredValue | undefined> {
+    const kept = this.#shared.values(kind).get(tag);
+    return kept && { text: kept.text, version: kept.version };
+  }
+
+  async create(key: ValueKey, text: string, ttlMs: number | undefined): Promise<string | undefined> {
+    return this.#version(key) === undefined ? this.#put(key, text, ttlMs) : undefined;
+  }
+
+  async replace(
+    key: ValueKey,
+    text: string,
+    ttlMs: number | undefined,
+    version: string,
+  ): Promise<string | undefined> {
+    return this.#version(key) === version ? this.#put(key, text, ttlMs) : undefined;
+  }
+
+  async touch(keys: readonly ValueKey[], ttlMs: number): Promise<void> {
+    for (const { kind, tag } of keys) {
+      const kept = this.#shared.values(kind).get(tag);
+      if (kept !== undefined) kept.endsAt = endOf(ttlMs);
+    }
+  }
+
+  async remove({ kind, tag }: ValueKey): Promise<void> {
+    this.#shared.values(kind).delete(tag);
+  }
+
+  async count(kind: ValueKind): Promise<number> {
+    return this.#shared.values(kind).size;
+  }
+
+  async append(name: string, text: string, options: AppendOptions): Promise<number> {
+    const { keepMs, follow, onlyWith, isOnly } = options;
+    const shared = this.#shared;
+    if (onlyWith !== undefined && shared.values(onlyWith).get(name) === undefined) return 0;
+    const log = shared.logs.get(name) ?? { entries: [], bytes: 0, endsAt: 0 };
+    const entry = { sequence: shared.nextNumber(), previous: log.entries.at(-1)?.sequence ?? 0, text };
+    log.entries.push(entry);
+    log.bytes += byteLength(text);
+    log.endsAt = endOf(keepMs);
+    const most = isOnly ? 1 : maxLogEntries;
+    while (log.entries.length > most || (log.bytes > maxLogBytes && log.entries.length > 1)) {
+      log.bytes -= byteLength(log.entries.shift()?.text ?? "");
+    }
+    shared.logs.set(name, log);
+    if (follow === "start") shared.follow(name, this.#node);
+    // At once, so that a push to a stream of this process is written in the same turn.
+    for (const node of shared.followers.get(name) ?? []) shared.nodes.get(node)?.entry(name, entry);
+    if (follow === "stop") shared.unfollow(name, this.#node);
+    return entry.sequence;
+  }
+
+  async read(name: string, from: number): Promise<readonly LogEntry[]> {
+    return (this.#shared.logs.get(name)?.entries ?? []).filter(({ sequence }) => sequence >= from);
+  }
+
+  async follow(names: readonly string[], keepMs: number): Promise<void> {
+    for (const name of names) {
+      this.#shared.follow(name, this.#node);
+      const log = this.#shared.logs.get(name);
+      if (log !== undefined) log.endsAt = Math.max(log.endsAt, endOf(keepMs));
+    }
+  }
+
+  async unfollow(name: string): Promise<void> {
+    this.#shared.unfollow(name, this.#node);
+  }
+
+  async removeLog(name: string): Promise<void> {
+    this.#shared.logs.delete(name);
+  }
+
+  async send(to: string, text: string): Promise<void> {
+    for (const node of to === "all" ? this.#shared.nodes.keys() : [to]) {
+      this.#tell(node, (receiver) => receiver.message(text));
+    }
+  }
+
+  async isSame(): Promise<boolean> {
+    return true;
+  }
+
+  renew(error: Error): void {
+    this.#tell(this.#node, (receiver) => {
+      receiver.lost(error);
+      receiver.back();
+    });
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    this.#all.leave(this.#node);
+  }
+
+  get #shared(): Memory {
+    if (this.#isClosed) throw new Error("This node has closed its engine");
+    return this.#all;
+  }
+
+  #version({ kind, tag }: ValueKey): string | undefined {
+    return this.#shared.values(kind).get(tag)?.version;
+  }
+
+  #put({ kind, tag }: ValueKey, text: string, ttlMs: number | undefined): string {
+    const version = String(this.#shared.nextNumber());
+    this.#shared.values(kind).set(tag, { text, version, endsAt: endOf(ttlMs) });
+    return version;
+  }
+
+  /** Later, as over a network, and only to a node that is still there then. */
+  #tell(node: string, pass: (receiver: EngineReceiver) => void): void {
+    queueMicrotask(() => {
+      const receiver = this.#all.nodes.get(node);
+      if (receiver !== undefined) pass(receiver);
+    });
+  }
+}
+
+function endOf(ttlMs: number | undefined): number {
+  return performance.now() + (ttlMs ?? Number.POSITIVE_INFINITY);
+}
