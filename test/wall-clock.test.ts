@@ -11,6 +11,7 @@ const readers: Readonly<Record<string, string>> = {
   "auth/development.ts": "the dates of a token",
   "auth/introspection.ts": "the dates of a token",
   "backplane/joined-cluster.ts": "tells other nodes the time of this machine",
+  "backplane/lone-cluster.ts": "the time of the only node",
   "backplane/presence.ts": "how far the clocks of other nodes differ",
   "client/connection/connection.ts": "`remember()` outlives the process",
   "client/connection/remembering.ts": "`remember()` outlives the process",

@@ -291,7 +291,7 @@ function takersOf(listeners: Iterable<Listener>, method: string, params?: object
 }
 
 /** Whether a listener with this log level takes a message: a log message only if the level includes it. */
-export function takes(
+function takes(
   log: { readonly logLevel: LogLevel | undefined } | undefined,
   method: string,
   params: { readonly level?: unknown } = {},

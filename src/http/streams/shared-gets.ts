@@ -4,9 +4,7 @@ import { sequenceOf } from "../../backplane/position.ts";
 import { Callbacks } from "../../async/callbacks.ts";
 import { peerOf } from "../../diagnostics/events.ts";
 import type { Principal } from "../../protocol/model.ts";
-import { logMessage } from "../../protocol/notifications.ts";
 import { isGranted } from "../../protocol/scopes.ts";
-import { takes } from "../../push/hub.ts";
 import type { Letter } from "../../push/mailbox.ts";
 import { readSessionEntry, type Replaced, type SessionEntry } from "../../push/session-log.ts";
 import type { Connection } from "../../server/context/connection.ts";
@@ -361,7 +359,7 @@ export class SharedGets {
     const cursor = stream.log;
     if (cursor === undefined || sequence <= sequenceOf(cursor.at)) return;
     cursor.at = position;
-    if (!isGranted(scopes, stream) || !this.#isWanted(text)) return;
+    if (!isGranted(scopes, stream)) return;
     const backlog = this.#backlogs.get(stream) ?? new GetBacklog();
     const isBehind = stream.congested || !backlog.isEmpty;
     // The notifications about a gap come first, and are written as soon as the reader takes them.
@@ -382,12 +380,5 @@ export class SharedGets {
     stream.send(text, id);
     const cursor = stream.log;
     if (cursor !== undefined) cursor.writtenTo = Math.max(cursor.writtenTo, sequence);
-  }
-
-  /** Whether the client wants log messages of that level. */
-  #isWanted(text: string): boolean {
-    if (!text.includes(logMessage)) return true;
-    const { method, params } = JSON.parse(text) as { method: string; params?: { level?: unknown } };
-    return takes(this.#connection, method, params ?? {});
   }
 }
