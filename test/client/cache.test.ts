@@ -1,11 +1,13 @@
 // What a client keeps of lists and reads, how long, and what makes it forget.
 import { AsyncLocalStorage } from "node:async_hooks";
+import { McpServer } from "halyard";
 import { type ClientAuth, type ClientEvent, connect, type ConnectOptions } from "halyard/client";
+import { serveHttp } from "halyard/node";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { holdClocks, passSeconds, setWallClock, stopClock } from "../support/clock.ts";
 import { legacyDates, newestLegacy, newestModern } from "../support/revisions.ts";
 import { Refuse, type Script, ScriptedServer } from "../support/scripted-wire.ts";
-import { nextTurn, until } from "../support/turns.ts";
+import { deferred, nextTurn, until } from "../support/turns.ts";
 
 const day = 24 * 60 * 60;
 const tool = { name: "a", inputSchema: { type: "object" } };
@@ -392,6 +394,38 @@ describe.each(legacyDates)("on %s", (revision) => {
     await client.close();
   });
 });
+
+test.each(legacyDates)(
+  "on %s over HTTP, a call shows in the next list although its change is announced late",
+  async (revision) => {
+    const announced = deferred();
+    const server = new McpServer({ name: "test", version: "1.0.0" });
+    const note = server.resource("note:///1", {}, () => "text");
+    server.tool("remove", {}, () => {
+      note.remove();
+      return "removed";
+    });
+    const http = await serveHttp(server, { port: 0 });
+    onTestFinished(() => http.close());
+    const lateGet: typeof fetch = async (input, init) => {
+      const response = await fetch(input, init);
+      if (init?.method !== "GET" || response.body === null) return response;
+      const late = new TransformStream<Uint8Array, Uint8Array>({
+        async transform(chunk, controller) {
+          if (new TextDecoder().decode(chunk).includes("list_changed")) await announced.promise;
+          controller.enqueue(chunk);
+        },
+      });
+      return new Response(response.body.pipeThrough(late), response);
+    };
+    const client = await connect(http.url, { revision, fetch: lateGet });
+    onTestFinished(() => client.close());
+    expect(await client.listResources()).toHaveLength(1);
+    await client.callTool("remove");
+    expect(await client.listResources()).toEqual([]);
+    announced.resolve();
+  },
+);
 
 test("a read that needed answers of the user is not kept [CACHE-NO-MRTR]", async () => {
   const server = new ScriptedServer();

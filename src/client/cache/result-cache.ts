@@ -83,8 +83,8 @@ export class ResultCache {
     for (const [notification, methods] of stale)
       core.onNotification(notification, () => this.discard(...methods));
     core.onNotification(resourceUpdated, ({ params }) => this.#discardRead(params?.["uri"]));
-    core.onGap(() => this.#drop(() => true));
-    core.onReopened(() => this.#drop(() => true));
+    core.onGap(() => this.discardAll());
+    core.onReopened(() => this.discardAll());
     core.onCredentials(() => this.#drop((held) => !("isPrivate" in held) || held.isPrivate));
   }
 
@@ -114,6 +114,11 @@ export class ResultCache {
   /** Forgets all results of these methods. */
   discard(...methods: readonly string[]): void {
     this.#drop(({ method }) => methods.includes(method));
+  }
+
+  /** Forgets everything. */
+  discardAll(): void {
+    this.#drop(() => true);
   }
 
   #discardRead(uri: unknown): void {

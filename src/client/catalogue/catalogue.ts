@@ -27,7 +27,7 @@ export class Catalogue {
     this.#cache = new ResultCache(core, hasCache);
     this.lists = new Lists(core, this.#cache, known);
     this.definitions = new Definitions(core, this.lists, known);
-    this.toolCalls = new ToolCalls(core, this.definitions);
+    this.toolCalls = new ToolCalls(core, this.definitions, this.#cache);
   }
 
   /** What the next client needs to know of the tools, where calls repeat arguments as headers. */

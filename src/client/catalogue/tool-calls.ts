@@ -3,6 +3,7 @@ import { clip, errorCodes } from "../../errors.ts";
 import { nearest } from "../../options.ts";
 import type { CallToolResult } from "../settings/received.ts";
 import type { JsonObject } from "../../wire/message.ts";
+import type { ResultCache } from "../cache/result-cache.ts";
 import type { Core, CoreRequestOptions } from "../calls/core.ts";
 import { OutputMismatch, RpcRejection } from "../settings/errors.ts";
 import type { Definitions } from "./definitions.ts";
@@ -24,10 +25,12 @@ const maxNameLength = 100;
 export class ToolCalls {
   readonly #core: Core;
   readonly #definitions: Definitions;
+  readonly #cache: ResultCache;
 
-  constructor(core: Core, definitions: Definitions) {
+  constructor(core: Core, definitions: Definitions, cache: ResultCache) {
     this.#core = core;
     this.#definitions = definitions;
+    this.#cache = cache;
   }
 
   /**
@@ -76,7 +79,18 @@ export class ToolCalls {
       mirrored: headers && mirroredHeaders(headers, args),
       isRepeatable: () => this.#isRepeatable(name, options),
     });
-    return this.#core.request("tools/call", params, sent);
+    const { peer } = this.#core;
+    const sending = this.#core.request("tools/call", params, sent);
+    return peer.hasHeaders && peer.revision.era === "legacy" ? this.#forgetAfter(sending) : sending;
+  }
+
+  /** Over legacy HTTP, the change that a call has made is announced on another stream, perhaps after the result. */
+  async #forgetAfter(sending: Promise<JsonObject>): Promise<JsonObject> {
+    try {
+      return await sending;
+    } finally {
+      this.#cache.discardAll();
+    }
   }
 
   /** Whether the tool's hints say that it may run twice; the core asks only where the user trusts them. */
