@@ -38,25 +38,21 @@ const inToml: Entries[] = readBlocks(page, "toml").map((block) =>
   ),
 );
 
-const inCommands: Entries[] = readBlocks(page, "sh").map((block) =>
-  Object.fromEntries(
-    block
-      .trim()
-      .split("\n")
-      .map((line): [string, Entry] => {
-        const [before = "", after] = line.split(" -- ");
-        const [command, ...args] = after?.split(" ") ?? [];
-        const url = /http\S+/.exec(before)?.[0];
-        const name = /mcp add (?:--transport http )?([\w-]+)/.exec(before)?.[1] ?? "";
-        return [
-          url === undefined ? name : `${name}-url`,
-          command === undefined ? { url: url ?? "" } : { command, args },
-        ];
-      }),
-  ),
+const inCommands = readBlocks(page, "sh").map((block) =>
+  block
+    .trim()
+    .split("\n")
+    .map((line): [string, Entry] => {
+      const [before = "", after] = line.split(" -- ");
+      const [command, ...args] = after?.split(" ") ?? [];
+      const url = /http\S+/.exec(before)?.[0];
+      const name = /mcp add (?:--transport http )?([\w-]+)/.exec(before)?.[1] ?? "";
+      return [name, command === undefined ? { url: url ?? "" } : { command, args }];
+    }),
 );
 
-const entries = [...inJson, ...inToml, ...inCommands].flatMap((block) => Object.values(block));
+const blocks = [...inJson, ...inToml, ...inCommands.map((block): Entries => Object.fromEntries(block))];
+const entries = blocks.flatMap((block) => Object.values(block));
 
 test(`${page} shows an entry over stdio and one over HTTP for each application that takes both`, () => {
   expect(inJson.map((block) => Object.keys(block))).toEqual([
@@ -66,7 +62,11 @@ test(`${page} shows an entry over stdio and one over HTTP for each application t
     ["weather", "weather-http"],
   ]);
   expect(inToml.map((block) => Object.keys(block))).toEqual([["weather", "weather-http"]]);
-  expect(inCommands).toHaveLength(2);
+  // An application refuses a second entry of the same name.
+  expect(inCommands.map((block) => block.map(([name]) => name))).toEqual([
+    ["weather", "weather-http"],
+    ["weather", "weather-http"],
+  ]);
 });
 
 test(`${page} names one URL, that of the first server of this documentation`, () => {

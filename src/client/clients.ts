@@ -8,6 +8,7 @@ import { closedError } from "./calls/calls.ts";
 import type { McpClient } from "./client.ts";
 import { namedCallOptions, type OnServerChange, type ServerCallOptions } from "./named-options.ts";
 import { checkCallOptions } from "./settings/checks.ts";
+import { toError } from "./settings/errors.ts";
 import { refuseNamesOfSeveral, refuseServerNames } from "./other-names.ts";
 import type { LiveServersListening, ServersFilter, ServersListening } from "./several-listening.ts";
 import { fromPrefixed, prefixesOf, toPrefixed } from "./tool-names.ts";
@@ -15,7 +16,7 @@ import { fromPrefixed, prefixesOf, toPrefixed } from "./tool-names.ts";
 /** What became of connecting to one server. */
 export type ServerOutcome =
   | { readonly ok: true; readonly client: McpClient; readonly durationMs: number }
-  | { readonly ok: false; readonly error: unknown; readonly durationMs: number };
+  | { readonly ok: false; readonly error: Error; readonly durationMs: number };
 
 /** A tool of one of several servers, whose `name` is prefixed. */
 export interface ServerTool extends Tool {
@@ -28,7 +29,7 @@ export interface ServerTool extends Tool {
 /** The tools of all servers that could be asked, and why the others could not. */
 export interface ServerTools {
   readonly tools: readonly ServerTool[];
-  readonly errors: ReadonlyMap<string, unknown>;
+  readonly errors: ReadonlyMap<string, Error>;
 }
 
 const listenings = later(
@@ -120,9 +121,9 @@ export class McpClients extends AsyncClosing {
   async tools(options?: ServerCallOptions): Promise<ServerTools> {
     checkCallOptions("tools", options);
     if (this.#isClosed) throw closedError();
-    const errors = new Map<string, unknown>();
+    const errors = new Map<string, Error>();
     const lists = [...this.#connects.keys()].map((server) =>
-      this.#toolsOf(server, options).catch((error: unknown) => void errors.set(server, error)),
+      this.#toolsOf(server, options).catch((error: unknown) => void errors.set(server, toError(error))),
     );
     const tools = (await Promise.all(lists)).flatMap((list) => Array.from(list?.values() ?? []));
     return { tools, errors };
@@ -207,6 +208,6 @@ async function timed(connectOne: () => Promise<McpClient>): Promise<ServerOutcom
     const client = await connectOne();
     return { ok: true, client, durationMs: took() };
   } catch (error) {
-    return { ok: false, error, durationMs: took() };
+    return { ok: false, error: toError(error), durationMs: took() };
   }
 }

@@ -6,6 +6,7 @@ import type { McpClient } from "./client.ts";
 import { checkFilter, gapsOf, type ListenFilter } from "./listening/filter.ts";
 import type { Listening } from "./listening/listening.ts";
 import type { OnServerChange } from "./named-options.ts";
+import { toError } from "./settings/errors.ts";
 
 /** What to listen for at several servers: lists. Resources belong to one server: listen with its client. */
 export type ServersFilter = Omit<ListenFilter, "resources">;
@@ -16,13 +17,13 @@ const knownCallback: Table = { onChange: needed(func) };
 /** An open listening for changes of several servers. */
 export interface ServersListening extends AsyncDisposal {
   /** The servers whose changes do not arrive, and why: they announce none, or could not be reached. */
-  readonly errors: ReadonlyMap<string, unknown>;
+  readonly errors: ReadonlyMap<string, Error>;
   /** Unsubscribes from all servers. */
   close(): Promise<void>;
 }
 
 export class LiveServersListening extends AsyncClosing implements ServersListening {
-  readonly errors: Map<string, unknown> = new Map();
+  readonly errors: Map<string, Error> = new Map();
   readonly #filter: ListenFilter;
   readonly #onChange: OnServerChange;
   readonly #onClosed: () => void;
@@ -46,7 +47,7 @@ export class LiveServersListening extends AsyncClosing implements ServersListeni
       this.errors.delete(server);
       this.#follow(server, client, listening);
     } catch (error) {
-      this.errors.set(server, error);
+      this.errors.set(server, toError(error));
     }
   }
 
@@ -56,12 +57,12 @@ export class LiveServersListening extends AsyncClosing implements ServersListeni
     const isCurrent = (): boolean => this.#open.get(server) === listening;
     const forget = client.on("state", ({ name, error, reason }) => {
       if (!isCurrent()) return;
-      if (name === "closed") this.errors.set(server, error ?? new Error(reason));
+      if (name === "closed") this.errors.set(server, toError(error ?? reason));
       if (name === "ready") this.errors.delete(server);
     });
     void listening.ended.then((error) => {
       forget();
-      if (error !== undefined && isCurrent()) this.errors.set(server, error);
+      if (error !== undefined && isCurrent()) this.errors.set(server, toError(error));
     });
   }
 

@@ -1,5 +1,5 @@
 // The types of `connect<Tools>`: names, arguments and structured results of tools.
-import { type CallOptions, connect, type McpClient } from "halyard/client";
+import { type CallOptions, connect, type McpClient, type ServerOutcome } from "halyard/client";
 import { describe, expectTypeOf, test } from "vitest";
 
 interface Tools {
@@ -54,4 +54,8 @@ describe("connect<Tools>", () => {
     // @ts-expect-error: the object form of other clients
     void untyped.callTool({ name: "anything", arguments: {} });
   });
+});
+
+test("the outcome of a server that could not be connected to has an error with a message", () => {
+  expectTypeOf<Extract<ServerOutcome, { ok: false }>>().toHaveProperty("error").toEqualTypeOf<Error>();
 });

@@ -7,7 +7,7 @@ import { expect, test } from "vitest";
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const file = join(root, "hovered.ts");
 const source = `import { McpServer } from "halyard";
-const server = new McpServer({ name: "a", version: "1" }, { limits: {} });
+const server = new McpServer({ name: "a", version: "1" }, { limits: {}, logger: console });
 server.push; server.tools; server.resources; server.prompts;
 server.tool("t", { description: "d", annotations: {} }, () => "x");
 `;
@@ -39,12 +39,19 @@ function hover(name: string): ts.QuickInfo | undefined {
   return service.getQuickInfoAtPosition(file, source.search(new RegExp(`\\b${name}\\b[;(:]`)));
 }
 
-test.each(["push", "tools", "resources", "prompts", "tool", "limits", "description", "annotations"])(
-  "%s has a sentence",
-  (name) => {
-    expect(ts.displayPartsToString(hover(name)?.documentation)).toMatch(/^[A-Z].{10,}\./s);
-  },
-);
+test.each([
+  "push",
+  "tools",
+  "resources",
+  "prompts",
+  "tool",
+  "limits",
+  "logger",
+  "description",
+  "annotations",
+])("%s has a sentence", (name) => {
+  expect(ts.displayPartsToString(hover(name)?.documentation)).toMatch(/^[A-Z].{10,}\./s);
+});
 
 test("server.tool has an example", () => {
   const example = hover("tool")?.tags?.find((tag) => tag.name === "example");

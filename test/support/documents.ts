@@ -100,7 +100,7 @@ export function linksIn(path: string): Link[] {
 
 /** The links of a document that stay within the package; its pictures are not there. */
 export function packagedLinksIn(path: string): Link[] {
-  const prose = readDocument(path).replaceAll(/^```[^]*?^```$|!\[[^\]]*\]\([^)]*\)/gm, "");
+  const prose = readDocument(path).replaceAll(/^```[^]*?^```$/gm, "");
   return targetsIn(prose).map(({ target, anchor }) => ({ file: resolveLink(path, target), anchor }));
 }
 

@@ -394,3 +394,8 @@ export class CannotStart extends HalyardError {
     this.stderr = process.stderr;
   }
 }
+
+/** What was thrown, as an error: your own functions may throw anything. */
+export function toError(thrown: unknown): Error {
+  return thrown instanceof Error ? thrown : new Error(String(thrown), { cause: thrown });
+}

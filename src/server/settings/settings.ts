@@ -119,7 +119,7 @@ export interface CoreOptions {
   readonly backplane?: Backplane | undefined;
   /** How much the server holds and takes in: sessions, queues, messages, time. Each limit has a default. */
   readonly limits?: Partial<ServerLimits> | undefined;
-  /** @default {warnings and errors to standard error} */
+  /** Takes what operators should know: `error`, `warn`, `info` and `debug`. @default {warnings and errors to standard error} */
   readonly logger?: Logger | undefined;
   /** Called with every event of the server. Costs nothing if unset. */
   readonly observe?: ((event: ServerEvent) => void) | undefined;
