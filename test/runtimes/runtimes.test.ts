@@ -108,14 +108,35 @@ describe.skipIf(process.env["HALYARD_RUNTIMES"] !== "1")("the packed package", {
     expect(stdout.replaceAll(/[\s"',[\]{}]+/g, " ").trim()).toBe("type: text text: 21 °C in Oslo");
   });
 
-  test.each(supported)("runs the CommonJS server of docs/guides/javascript.md on %s", async (runtime) => {
-    const [code = ""] = readBlocks("docs/guides/javascript.md", "cjs");
-    await writeFile(join(runtimes.folder, "server.cjs"), code);
-    const [command, ...args] = runtimes.command(runtime);
-    const client = await connect({ command, args: [...args, "server.cjs"], cwd: runtimes.folder });
-    expect(client.server).toMatchObject({ name: "demo" });
-    await client.close();
+  test.each(supported)("opens the dashboard of README.md on %s", async (runtime) => {
+    const sample = readBlocks("README.md", "ts").find((block) => block.includes("halyard/dashboard")) ?? "";
+    expect(sample).toContain("port: 3000");
+    await writeFile(join(runtimes.folder, "seen.mjs"), removeTypes(sample.replace("port: 3000", "port: 0")));
+    const server = runtimes.start(runtime, "seen.mjs");
+    onTestFinished(async () => void (await server.kill()));
+    const page = await fetch(await server.says(/http:\S+token=\S+/));
+    expect(page.status).toBe(200);
+    expect(await page.text()).toContain("<title>");
   });
+
+  /** The server of the guide, and the same where `require` cannot load ES modules. */
+  const inCommonJs = {
+    require: (code: string) => code,
+    "import()": (code: string) =>
+      `(async () => {\n${code.replaceAll(/require\((".*?")\)/g, "await import($1)")}})();\n`,
+  };
+
+  test.each(supported.flatMap((runtime) => Object.keys(inCommonJs).map((way) => [way, runtime] as const)))(
+    "runs the CommonJS server of docs/guides/javascript.md by %s on %s",
+    async (way, runtime) => {
+      const [code = ""] = readBlocks("docs/guides/javascript.md", "cjs");
+      await writeFile(join(runtimes.folder, "server.cjs"), inCommonJs[way as keyof typeof inCommonJs](code));
+      const [command, ...args] = runtimes.command(runtime);
+      const client = await connect({ command, args: [...args, "server.cjs"], cwd: runtimes.folder });
+      expect(client.server).toMatchObject({ name: "demo" });
+      await client.close();
+    },
+  );
 
   describe("in a Worker", () => {
     let worker: Worker;
