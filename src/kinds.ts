@@ -182,7 +182,7 @@ function shown(value: unknown, isSecret: boolean): string {
   if (typeof value === "object" && value !== null) {
     if (isThenable(value)) return "a promise: await it";
     if (Array.isArray(value))
-      return isSecret ? "a list" : clip(`[${Array.from(value.slice(0, 9), shownItem)}]`);
+      return isSecret ? (value.length > 0 ? "a list" : "an empty list") : clip(`[${Array.from(value.slice(0, 9), shownItem)}]`);
     return isInstance(value) ? `an instance of ${(value as Partial<object>).constructor?.name}` : "";
   }
   if (isSecret) return "";
