@@ -109,6 +109,17 @@ test.each(evaluating)("prefixItems and items beside %j are left alone", async (b
   expect(await use(given as JsonSchema, [["a", "b"]])).toEqual([given, [false]]);
 });
 
+test("prefixItems and items are left alone in a schema that refers to items", async () => {
+  const given = {
+    properties: {
+      row: { prefixItems: [{ const: "a" }], items: { type: "number" } },
+      cell: { $ref: "#/properties/value/properties/row/items" },
+    },
+  };
+  const values = [{ row: ["a", 1], cell: 1 }, { row: ["a", 1], cell: "a" }, { row: ["a", "b"] }];
+  expect(await use(given, values)).toEqual([given, [true, false, false]]);
+});
+
 describe("a schema without $schema", () => {
   test.each(rewritten)("with %s is published as 2020-12", async (_, given, published, fitting, others) => {
     const [schema, outcomes] = await use(given, [...fitting, ...others]);

@@ -21,10 +21,25 @@ interface OlderKeyword {
 const current: readonly Dialect[] = ["unnamed", 4, 2020];
 
 /** What a reference of draft 4 may have beside it: it ignores everything else. */
-const besideReference = ["$ref", "definitions", "title", "description", "default"];
+const besideReference = new Set(["$ref", "definitions", "title", "description", "default"]);
 
 /** Keywords that can evaluate items, so that `unevaluatedItems` beside them is not what `items` was. */
 const evaluating = ["contains", "$ref", "$dynamicRef", "allOf", "anyOf", "oneOf", "if"];
+
+/** The official client of version 1 validates by draft-07, where `items` is about all items, and which ignores `prefixItems`. */
+const tuples: OlderKeyword = {
+  name: "prefixItems",
+  dialects: current,
+  isIn: ({ prefixItems, items }) => Array.isArray(prefixItems) && items !== undefined,
+  rewrite: (schema) => {
+    const { items, ...rest } = schema;
+    if (items !== false)
+      return evaluating.some((name) => name in rest) ? schema : { ...rest, unevaluatedItems: items };
+    const { prefixItems, maxItems } = rest;
+    const { length } = prefixItems as unknown[];
+    return { ...rest, maxItems: Math.min(length, (maxItems as number | undefined) ?? length) };
+  },
+};
 
 const olderKeywords: readonly OlderKeyword[] = [
   {
@@ -32,7 +47,7 @@ const olderKeywords: readonly OlderKeyword[] = [
     dialects: [4],
     isIn: ({ $ref }) => isString($ref),
     rewrite: (schema) =>
-      Object.fromEntries(Object.entries(schema).filter(([name]) => besideReference.includes(name))),
+      Object.fromEntries(Object.entries(schema).filter(([name]) => besideReference.has(name))),
   },
   {
     name: "id",
@@ -54,20 +69,7 @@ const olderKeywords: readonly OlderKeyword[] = [
       ...(additionalItems !== undefined && { items: additionalItems }),
     }),
   },
-  {
-    // The official client of version 1 validates by draft-07, where `items` is about all items, and which ignores `prefixItems`.
-    name: "prefixItems",
-    dialects: current,
-    isIn: ({ prefixItems, items }) => Array.isArray(prefixItems) && items !== undefined,
-    rewrite: (schema) => {
-      const { items, ...rest } = schema;
-      if (items !== false)
-        return evaluating.some((name) => name in rest) ? schema : { ...rest, unevaluatedItems: items };
-      const { prefixItems, maxItems } = rest;
-      const { length } = prefixItems as unknown[];
-      return { ...rest, maxItems: Math.min(length, (maxItems as number | undefined) ?? length) };
-    },
-  },
+  tuples,
   exclusive("exclusiveMinimum", "minimum"),
   exclusive("exclusiveMaximum", "maximum"),
   {
@@ -148,19 +150,36 @@ class Unclear extends Error {}
 /** The schema as official clients understand it, or what is wrong with it. One without such keywords is returned as it is. */
 export function toCurrentDraft(root: JsonObject, dialect: Dialect): JsonObject | string {
   const older = olderKeywords.filter(({ dialects }) => dialects.includes(dialect));
-  // The same object may stand in many places, so each is rewritten once.
-  const rewritten = new Map<unknown, unknown>();
-  const rewrite = (node: unknown, at: string): unknown => {
-    if (!isObject(node)) return node;
-    if (!rewritten.has(node)) rewritten.set(node, rewriteInside(rewriteOwn(node, at, older), at, rewrite));
-    return rewritten.get(node);
-  };
   try {
-    return rewrite(root, "") as JsonObject;
+    const { schema, isPointedAt } = rewriteAll(root, older);
+    // A reference to `items` would lose its target.
+    return isPointedAt
+      ? rewriteAll(
+          root,
+          older.filter((each) => each !== tuples),
+        ).schema
+      : schema;
   } catch (error) {
     if (error instanceof Unclear) return error.message;
     throw error;
   }
+}
+
+/** The schema rewritten, and whether a reference in it leads to or through `items`. */
+function rewriteAll(
+  root: JsonObject,
+  older: readonly OlderKeyword[],
+): { schema: JsonObject; isPointedAt: boolean } {
+  // The same object may stand in many places, so each is rewritten once.
+  const rewritten = new Map<unknown, unknown>();
+  let isPointedAt = false;
+  const rewrite = (node: unknown, at: string): unknown => {
+    if (!isObject(node)) return node;
+    isPointedAt ||= /\/items(\/|$)/.test(String(node["$ref"]));
+    if (!rewritten.has(node)) rewritten.set(node, rewriteInside(rewriteOwn(node, at, older), at, rewrite));
+    return rewritten.get(node);
+  };
+  return { schema: rewrite(root, "") as JsonObject, isPointedAt };
 }
 
 function rewriteOwn(given: JsonObject, at: string, older: readonly OlderKeyword[]): JsonObject {
