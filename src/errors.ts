@@ -46,16 +46,23 @@ export const errorCodes: {
   unsupportedVersion: -32022,
 };
 
-/** Codes of some legacy revisions: `ResourceNotFoundError` and `UrlElicitationRequired` send them where they apply. */
-const legacyCodes: ReadonlySet<number> = new Set([
-  errorCodes.legacyResourceNotFound,
-  errorCodes.legacyUrlElicitationRequired,
+/** Codes of some legacy revisions, and the errors that send them where they apply. */
+const legacyCodes: ReadonlyMap<number, string> = new Map([
+  [errorCodes.legacyResourceNotFound, "ResourceNotFoundError(uri)"],
+  [errorCodes.legacyUrlElicitationRequired, "UrlElicitationRequired([{ message, url }])"],
 ]);
 
 /** The reserved codes that a `ProtocolError` may have. */
 const usable: ReadonlySet<number> = new Set(
   Object.values(errorCodes).filter((code) => !legacyCodes.has(code)),
 );
+
+function insteadOf(code: number): string {
+  const error = legacyCodes.get(code);
+  return error === undefined
+    ? "pass one of errorCodes, or an integer of your own outside -32768 to -32000, which are reserved"
+    : `throw new ${error}, which has the code of each revision`;
+}
 
 /** The kind of a {@link HalyardError}. The codes are stable, so you can switch on them. */
 export type HalyardErrorCode =
@@ -135,7 +142,7 @@ export class ProtocolError extends HalyardError {
     const isReserved = rpcCode >= -32768 && rpcCode <= -32000;
     if (!Number.isSafeInteger(rpcCode) || (isReserved && !usable.has(rpcCode))) {
       throw new RangeError(
-        `Invalid error code ${rpcCode}: use an integer outside -32768 to -32000, or a non-legacy one of errorCodes`,
+        `new ProtocolError(code, message): ${rpcCode} cannot be sent: ${insteadOf(rpcCode)}`,
       );
     }
     this.rpcCode = rpcCode;

@@ -181,8 +181,10 @@ function shown(value: unknown, isSecret: boolean): string {
     return isClass(value) ? `the class ${value.name}: pass an instance` : "a function";
   if (typeof value === "object" && value !== null) {
     if (isThenable(value)) return "a promise: await it";
-    if (Array.isArray(value))
-      return isSecret ? "a list" : clip(`[${Array.from(value.slice(0, 9), shownItem)}]`);
+    if (Array.isArray(value)) {
+      if (isSecret) return value.length > 0 ? "a list" : "an empty list";
+      return clip(`[${Array.from(value.slice(0, 9), shownItem)}]`);
+    }
     return isInstance(value) ? `an instance of ${(value as Partial<object>).constructor?.name}` : "";
   }
   if (isSecret) return "";

@@ -10,7 +10,8 @@ const known: Known<BackplaneOptions> = {
   prefix: filledText,
   secret: {
     is: (value) => (Array.isArray(value) ? [...value, value[0]] : [value]).every(isSecret),
-    mustBe: `a text of at least ${minSecretBytes} bytes, or a list of them: create one with \`openssl rand -base64 32\``,
+    mustBe: `a text of at least ${minSecretBytes} bytes, or a list of them`,
+    remedy: () => "create one with `openssl rand -base64 32`",
     isSecret: true,
   },
   leaseMs: milliseconds,

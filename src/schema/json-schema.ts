@@ -94,7 +94,8 @@ function describe({ problem, path }: Run): string {
   return `${names.join(".")}: ${problem}`;
 }
 
-function draftOf(schema: JsonSchema): Draft | undefined {
+/** The draft by which a schema is read, or undefined if it names none that is supported. */
+export function draftOf(schema: JsonSchema): Draft | undefined {
   const dialect = schema["$schema"];
   if (dialect === undefined) return 2020;
   if (typeof dialect !== "string") return undefined;

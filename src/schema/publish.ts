@@ -1,7 +1,7 @@
 // Publishes schemas as JSON Schema 2020-12: those of libraries, and plain ones with keywords of older drafts.
 import type { ConfigurationError } from "../errors.ts";
 import { isObject, type JsonObject } from "../wire/message.ts";
-import { jsonSchemaProblem } from "./json-schema.ts";
+import { draftOf, jsonSchemaProblem } from "./json-schema.ts";
 import { toCurrentDraft } from "./json-schema/older-keywords.ts";
 import { libraryOf, sourceOf } from "./libraries.ts";
 import { isStandardSchema, type StandardSchema } from "./standard.ts";
@@ -18,9 +18,13 @@ const target = "draft-2020-12";
 /** Makes the error of a problem with a schema. */
 export type Fail = (problem: string, cause?: unknown) => ConfigurationError;
 
-/** The schema without keywords of older drafts, unless it names its dialect: clients read it as 2020-12. */
+/** The schema as official clients read it: as 2020-12, unless it names draft-07 or 2019-09, which they know. */
 export function inCurrentDraft(schema: JsonObject, fail: Fail): JsonObject {
-  const current = schema["$schema"] === undefined ? toCurrentDraft(schema) : schema;
+  const { $schema, ...unnamed } = schema;
+  const draft = draftOf(schema);
+  const given = draft === 4 ? unnamed : schema;
+  const current =
+    draft === undefined ? given : toCurrentDraft(given, $schema === undefined ? "unnamed" : draft);
   const problem = typeof current === "string" ? current : jsonSchemaProblem(current);
   if (problem !== undefined) throw fail(problem);
   return current as JsonObject;

@@ -70,7 +70,9 @@ function targetOf(node: unknown, { $defs }: JsonObject): unknown {
 
 /** The schemas directly inside a published one, each with its place: that of `outer` itself for alternatives. */
 function placesIn(node: JsonObject, outer: Place): [schema: unknown, place: Place][] {
-  const { properties, additionalProperties, items, prefixItems, anyOf, oneOf, allOf } = node;
+  const { properties, additionalProperties, prefixItems, unevaluatedItems, anyOf, oneOf, allOf } = node;
+  // Beside `prefixItems` the rest stands there.
+  const { items = unevaluatedItems } = node;
   const named = isObject(properties) ? Object.entries(properties) : [];
   const listed = Array.isArray(prefixItems) ? (prefixItems as unknown[]) : [];
   const members = Object.fromEntries(named.map(([name, inner]) => [name, sampleOf(inner)]));

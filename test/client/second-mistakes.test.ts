@@ -164,7 +164,7 @@ const mistakes: Readonly<Record<string, readonly [make: () => Promise<unknown>, 
   "a URL for connectAll": [all(url), `${byName}: ${isOne}`],
   "a list as the params of a request": [
     using((client) => client.request("tools/list", [] as never)),
-    "request: params must be an object, not a list",
+    "request: params must be an object, not an empty list",
   ],
   "a text as the params of a request": [
     using((client) => client.request("tools/list", secret as never)),

@@ -239,8 +239,11 @@ describe.each(revisionsSince().filter((date) => date < "2025-11-25"))(
       expect((await client.callTool("optional")).content).toEqual(said("Done 1"));
       await expect(client.startTask("optional")).rejects.toMatchObject({
         code: "NO_TASKS",
-        message: expect.stringContaining('callTool("optional"') as unknown,
+        message: `The revision ${revision} has no tasks: use callTool("optional", …), unless the tool can only be a task`,
       });
+      await expect(client.callTool("required")).rejects.toThrow(
+        `Tool required can only be called as a task, and the revision ${revision} has no tasks: connect with a newer one`,
+      );
     });
   },
 );

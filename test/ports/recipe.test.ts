@@ -2,7 +2,7 @@
 import { fileURLToPath } from "node:url";
 import { connect } from "halyard/client";
 import { expect, test } from "vitest";
-import { readBlocks } from "../support/documents.ts";
+import { readBlocks, readDocument } from "../support/documents.ts";
 import { removeTypes } from "../support/javascript.ts";
 
 const cwd = fileURLToPath(new URL("../..", import.meta.url));
@@ -33,3 +33,28 @@ test.each(["migrating-official-server", "migrating-fastmcp", "migrating-framewor
     expect(ported.length).toBeGreaterThan(0);
   },
 );
+
+/** What users of the official packages look for in its guides. */
+const sought: readonly (readonly [page: string, what: string])[] = [
+  ["server", "McpError(-32002"],
+  ["server", "-32042"],
+  ["server", "-32000, -32001"],
+  ["server", 'extra.sendRequest({ method: "elicitation/create"'],
+  ["server", 'extra.sendRequest({ method: "sampling/createMessage"'],
+  ["server", "registerToolTask"],
+  ["server", "taskStore"],
+  ["server", "ListResourcesRequestSchema"],
+  ["server", "ReadResourceRequestSchema"],
+  ["server", "ListPromptsRequestSchema"],
+  ["server", "GetPromptRequestSchema"],
+  ["server", "pageSize"],
+  ["server", "verifyAccessToken"],
+  ["server", "AuthInfo.expiresAt"],
+  ["client", "the types `Tool`, `CallToolResult`"],
+];
+
+test.each(sought)("docs/guides/migrating-official-%s.md has a row for %s", (page, what) => {
+  const [first = ""] = readDocument(`docs/guides/migrating-official-${page}.md`).split("\n## Version 2");
+  const rows = first.split("\n").filter((line) => line.startsWith("|"));
+  expect(rows.filter((row) => row.includes(what))).not.toEqual([]);
+});

@@ -33,7 +33,10 @@ describe("redisBackplane", () => {
       [{ prefix: 1 }, "prefix must be a text that is not empty, not 1"],
       [{ secret: "x".repeat(31) }, "secret must be a text of at least 32 bytes"],
       [{ secret: [secret, "short"] }, "secret must be a text of at least 32 bytes"],
-      [{ secret: [] }, "secret must be a text of at least 32 bytes, or a list of them"],
+      [
+        { secret: [] },
+        "secret must be a text of at least 32 bytes, or a list of them, not an empty list: create one with `openssl rand -base64 32`",
+      ],
       [{ leaseMs: 0 }, "leaseMs must be a whole number of milliseconds from 1 to 2147483647, not 0"],
       [{ prefixes: "x" }, "prefixes is not an option: did you mean prefix?"],
     ] as const) {

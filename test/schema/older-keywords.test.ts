@@ -1,5 +1,4 @@
-// Keywords of older drafts and of OpenAPI in schemas without `$schema`: clients read those as 2020-12, and fail every call
-// of a tool whose schema is not valid there.
+// Keywords of older drafts and of OpenAPI, and tuples: official clients fail every call of a tool whose schema they misread.
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { type JsonSchema, McpServer } from "halyard";
 import { connect } from "halyard/client";
@@ -30,12 +29,40 @@ const rewritten: [string, JsonSchema, JsonSchema, fitting: unknown[], others: un
   [
     "a list of items",
     { type: "array", items: [{ type: "string" }, { type: "number" }], additionalItems: false },
-    { type: "array", prefixItems: [{ type: "string" }, { type: "number" }], items: false },
+    { type: "array", prefixItems: [{ type: "string" }, { type: "number" }], maxItems: 2 },
     [["a", 1], ["a"]],
     [
       [1, "a"],
       ["a", 1, 2],
     ],
+  ],
+  [
+    "prefixItems beside items: false",
+    { prefixItems: [{ type: "string" }, true], items: false, maxItems: 1, contains: { type: "string" } },
+    { prefixItems: [{ type: "string" }, true], maxItems: 1, contains: { type: "string" } },
+    [["a"]],
+    [["a", 1], [1]],
+  ],
+  [
+    "prefixItems beside items",
+    { prefixItems: [{ type: "string" }], items: { type: "number" }, unevaluatedItems: false },
+    { prefixItems: [{ type: "string" }], unevaluatedItems: { type: "number" } },
+    [["a"], ["a", 1, 2]],
+    [["a", "b"], [1]],
+  ],
+  [
+    "prefixItems and items that are themselves rewritten",
+    { items: [{ type: "string" }], additionalItems: { items: [true], additionalItems: false } },
+    { prefixItems: [{ type: "string" }], unevaluatedItems: { prefixItems: [true], maxItems: 1 } },
+    [["a", [1]]],
+    [["a", [1, 2]]],
+  ],
+  [
+    "a tuple inside one whose unevaluated items are refused",
+    { allOf: [{ prefixItems: [true], items: { type: "number" } }], unevaluatedItems: false },
+    { allOf: [{ prefixItems: [true], unevaluatedItems: { type: "number" } }], unevaluatedItems: false },
+    [["a", 1]],
+    [["a", "b"]],
   ],
   [
     "an empty list of items, as TypeBox writes an empty tuple",
@@ -68,6 +95,30 @@ const rewritten: [string, JsonSchema, JsonSchema, fitting: unknown[], others: un
     [{ a: ["x"] }],
   ],
 ];
+
+/** Keywords that evaluate items of their own, which `unevaluatedItems` would pass over. */
+const evaluating: readonly object[] = [
+  { contains: { const: "b" } },
+  { allOf: [{ prefixItems: [true, { const: "b" }] }] },
+  { anyOf: [{ items: true }] },
+  { if: { prefixItems: [true, true] } },
+];
+
+test.each(evaluating)("prefixItems and items beside %j are left alone", async (beside) => {
+  const given = { prefixItems: [{ const: "a" }], items: { type: "number" }, ...beside };
+  expect(await use(given as JsonSchema, [["a", "b"]])).toEqual([given, [false]]);
+});
+
+test("prefixItems and items are left alone in a schema that refers to items", async () => {
+  const given = {
+    properties: {
+      row: { prefixItems: [{ const: "a" }], items: { type: "number" } },
+      cell: { $ref: "#/properties/value/properties/row/items" },
+    },
+  };
+  const values = [{ row: ["a", 1], cell: 1 }, { row: ["a", 1], cell: "a" }, { row: ["a", "b"] }];
+  expect(await use(given, values)).toEqual([given, [true, false, false]]);
+});
 
 describe("a schema without $schema", () => {
   test.each(rewritten)("with %s is published as 2020-12", async (_, given, published, fitting, others) => {
@@ -108,16 +159,81 @@ describe("a schema without $schema", () => {
   });
 });
 
-test("a schema that names draft-07 or draft-04 is published as it is", async () => {
-  for (const [draft, value] of [
-    ["http://json-schema.org/draft-07/schema#", { items: [{ type: "string" }] }],
-    ["http://json-schema.org/draft-04/schema#", { minimum: 1, exclusiveMinimum: true }],
-  ] as const) {
-    const server = new McpServer({ name: "older", version: "1.0.0" });
-    const input = { $schema: draft, type: "object", properties: { value } };
-    server.tool("t", { input }, () => "ok");
-    const client = await connect(server);
-    expect((await client.listTools())[0]?.inputSchema).toEqual(input);
-    await client.close();
-  }
+/** What a tool publishes for its whole input. */
+async function publishedInput(input: JsonSchema): Promise<unknown> {
+  const server = new McpServer({ name: "older", version: "1.0.0" });
+  server.tool("t", { input }, () => "ok");
+  const client = await connect(server);
+  const [tool] = await client.listTools();
+  await client.close();
+  return tool?.inputSchema;
+}
+
+describe("a schema that names", () => {
+  const draft04 = "http://json-schema.org/draft-04/schema#";
+  const draft07 = "http://json-schema.org/draft-07/schema#";
+  const newest = "https://json-schema.org/draft/2020-12/schema";
+
+  test("draft-07 or 2019-09 is published as it is, because official clients know them", async () => {
+    for (const $schema of [draft07, "https://json-schema.org/draft/2019-09/schema"]) {
+      const value = { items: [{ type: "string" }], additionalItems: false, dependencies: { a: ["b"] } };
+      const input = { $schema, type: "object", properties: { value } };
+      expect(await publishedInput(input)).toEqual(input);
+    }
+  });
+
+  test("draft-07 has a boolean exclusiveMinimum rewritten, which no client takes there", async () => {
+    const input = {
+      $schema: draft07,
+      type: "object",
+      properties: { n: { minimum: 1, exclusiveMinimum: true } },
+    };
+    expect(await publishedInput(input)).toEqual({ ...input, properties: { n: { exclusiveMinimum: 1 } } });
+  });
+
+  test("2020-12 has its tuples rewritten, and what only other dialects know left alone", async () => {
+    const value = { prefixItems: [true], items: false, nullable: true, dependencies: { a: ["b"] } };
+    const input = { $schema: newest, type: "object", properties: { value } };
+    const { items: _, ...rest } = value;
+    expect(await publishedInput(input)).toEqual({
+      ...input,
+      properties: { value: { ...rest, maxItems: 1 } },
+    });
+  });
+
+  test("draft-04 is published as 2020-12", async () => {
+    const input = {
+      $schema: draft04,
+      id: "http://example.com/order",
+      type: "object",
+      definitions: { word: { id: "#word", type: "string" } },
+      properties: {
+        id: { type: "string" },
+        n: { minimum: 1, exclusiveMinimum: true },
+        word: { $ref: "#word", description: "One word", maxLength: 1 },
+        pair: { items: [true, true], additionalItems: false },
+      },
+      dependencies: { n: ["pair"], pair: { required: ["n"] } },
+    };
+    expect(await publishedInput(input)).toEqual({
+      $id: "http://example.com/order",
+      type: "object",
+      definitions: { word: { $anchor: "word", type: "string" } },
+      properties: {
+        id: { type: "string" },
+        n: { exclusiveMinimum: 1 },
+        word: { $ref: "#word", description: "One word" },
+        pair: { prefixItems: [true, true], maxItems: 2 },
+      },
+      dependentRequired: { n: ["pair"] },
+      dependentSchemas: { pair: { required: ["n"] } },
+    });
+  });
+
+  test("draft-04 and has what 2020-12 cannot say is refused, and the message names the place", async () => {
+    const input = { $schema: draft04, properties: { n: { exclusiveMinimum: true } } };
+    await expect(publishedInput(input)).rejects.toThrow(
+      'tool "t": input has properties.n.exclusiveMinimum, which must be a number, or stand beside minimum',
+    );
+  });
 });

@@ -57,6 +57,11 @@ export class Tasks {
       revision.tasks === "extension"
         ? isObject(capabilities.extensions?.[extensionIds.tasks])
         : areTasksRequested(core.peer);
+    if (revision.tasks === "none")
+      throw new HalyardError(
+        "NO_TASKS",
+        `The revision ${revision.date} has no tasks: use callTool(${JSON.stringify(tool)}, …), unless the tool can only be a task`,
+      );
     if (!hasTasks) throw noTasks(`${core.peer.address} has no tasks under ${revision.date}`, tool);
     if (revision.tasks === "extension" && !declaresTasks(this.#parts.answers, revision))
       throw new HalyardError(

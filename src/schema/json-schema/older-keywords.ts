@@ -1,19 +1,66 @@
-// Rewrites keywords of older drafts and of OpenAPI 3.0 as 2020-12 has them, for schemas that do not name their dialect.
+// Rewrites keywords of older drafts, of OpenAPI 3.0 and of tuples as both 2020-12 and the official clients read them.
 import { isObject, type JsonObject } from "../../wire/message.ts";
+import type { Draft } from "./keyword.ts";
 import { replaceHeld } from "./keywords.ts";
 
-/** A keyword that 2020-12 does not have, or has with other values. */
+/** What a schema names in `$schema`, if anything. */
+export type Dialect = Draft | "unnamed";
+
+/** A keyword that 2020-12 does not have, or has with other values, or that official clients misread. */
 interface OlderKeyword {
   readonly name: string;
+  /** The dialects whose schemas are rewritten. Official clients validate by draft-07 and 2019-09 where a schema names them. */
+  readonly dialects: readonly Dialect[];
   /** Whether the schema uses it in its older meaning. */
   readonly isIn: (schema: JsonObject) => boolean;
   /** The schema as 2020-12 has it, or why that is impossible and what to write instead. */
   readonly rewrite: (schema: JsonObject) => JsonObject | string;
 }
 
+/** The dialects that are published as 2020-12. */
+const current: readonly Dialect[] = ["unnamed", 4, 2020];
+
+/** What a reference of draft 4 may have beside it: it ignores everything else. */
+const besideReference = new Set(["$ref", "definitions", "title", "description", "default"]);
+
+/** Keywords that can evaluate items, so that `unevaluatedItems` beside them is not what `items` was. */
+const evaluating = ["contains", "$ref", "$dynamicRef", "allOf", "anyOf", "oneOf", "if"];
+
+/** The official client of version 1 validates by draft-07, where `items` is about all items, and which ignores `prefixItems`. */
+const tuples: OlderKeyword = {
+  name: "prefixItems",
+  dialects: current,
+  isIn: ({ prefixItems, items }) => Array.isArray(prefixItems) && items !== undefined,
+  rewrite: (schema) => {
+    const { items, ...rest } = schema;
+    if (items !== false)
+      return evaluating.some((name) => name in rest) ? schema : { ...rest, unevaluatedItems: items };
+    const { prefixItems, maxItems } = rest;
+    const { length } = prefixItems as unknown[];
+    return { ...rest, maxItems: Math.min(length, (maxItems as number | undefined) ?? length) };
+  },
+};
+
 const olderKeywords: readonly OlderKeyword[] = [
   {
+    name: "$ref",
+    dialects: [4],
+    isIn: ({ $ref }) => isString($ref),
+    rewrite: (schema) =>
+      Object.fromEntries(Object.entries(schema).filter(([name]) => besideReference.has(name))),
+  },
+  {
+    name: "id",
+    dialects: [4],
+    isIn: ({ id }) => isString(id),
+    rewrite: ({ id, ...rest }) => {
+      const [, anchor] = /^#(.+)/.exec(id as string) ?? [];
+      return { ...rest, ...(anchor === undefined ? { $id: id } : { $anchor: anchor }) };
+    },
+  },
+  {
     name: "items",
+    dialects: current,
     isIn: ({ items }) => Array.isArray(items),
     rewrite: ({ items, additionalItems, ...rest }) => ({
       ...rest,
@@ -22,12 +69,24 @@ const olderKeywords: readonly OlderKeyword[] = [
       ...(additionalItems !== undefined && { items: additionalItems }),
     }),
   },
+  tuples,
   exclusive("exclusiveMinimum", "minimum"),
   exclusive("exclusiveMaximum", "maximum"),
   {
     name: "nullable",
+    dialects: ["unnamed"],
     isIn: ({ nullable }) => typeof nullable === "boolean",
     rewrite: ({ nullable, ...rest }) => (nullable === true ? orNull(rest) : rest),
+  },
+  {
+    name: "dependencies",
+    dialects: [4],
+    isIn: ({ dependencies }) => isObject(dependencies),
+    rewrite: ({ dependencies, ...rest }) => ({
+      ...rest,
+      ...dependents("dependentRequired", dependencies, Array.isArray),
+      ...dependents("dependentSchemas", dependencies, (rule) => !Array.isArray(rule)),
+    }),
   },
   refused("dependencies", "draft-07", "dependentRequired or dependentSchemas"),
   refused("id", "draft-04", "$id", isString),
@@ -47,6 +106,7 @@ function exclusive(
 ): OlderKeyword {
   return {
     name,
+    dialects: [...current, 7, 2019],
     isIn: (schema) => typeof schema[name] === "boolean",
     rewrite: (schema) => {
       const { [name]: isExclusive, [limit]: bound, ...rest } = schema;
@@ -68,6 +128,12 @@ function orNull(schema: JsonObject): JsonObject | string {
   };
 }
 
+/** The rules of one kind in `dependencies`, under the name that they have in 2020-12. */
+function dependents(name: string, rules: unknown, isOne: (rule: unknown) => boolean): JsonObject {
+  const some = Object.entries(rules as JsonObject).filter(([, rule]) => isOne(rule));
+  return some.length === 0 ? {} : { [name]: Object.fromEntries(some) };
+}
+
 function refused(
   name: string,
   draft: string,
@@ -75,32 +141,50 @@ function refused(
   isOlder: (value: unknown) => boolean = (value) => value !== undefined,
 ): OlderKeyword {
   const remedy = `is of ${draft}: write ${here}, or name the draft in $schema`;
-  return { name, isIn: (schema) => isOlder(schema[name]), rewrite: () => remedy };
+  return { name, dialects: ["unnamed"], isIn: (schema) => isOlder(schema[name]), rewrite: () => remedy };
 }
 
 /** A keyword that could not be rewritten. */
 class Unclear extends Error {}
 
-/** The schema as 2020-12 has it, or what is wrong with it. A schema without older keywords is returned as it is. */
-export function toCurrentDraft(root: JsonObject): JsonObject | string {
-  // The same object may stand in many places, so each is rewritten once.
-  const rewritten = new Map<unknown, unknown>();
-  const rewrite = (node: unknown, at: string): unknown => {
-    if (!isObject(node)) return node;
-    if (!rewritten.has(node)) rewritten.set(node, rewriteInside(rewriteOwn(node, at), at, rewrite));
-    return rewritten.get(node);
-  };
+/** The schema as official clients understand it, or what is wrong with it. One without such keywords is returned as it is. */
+export function toCurrentDraft(root: JsonObject, dialect: Dialect): JsonObject | string {
+  const older = olderKeywords.filter(({ dialects }) => dialects.includes(dialect));
   try {
-    return rewrite(root, "") as JsonObject;
+    const { schema, isPointedAt } = rewriteAll(root, older);
+    // A reference to `items` would lose its target.
+    return isPointedAt
+      ? rewriteAll(
+          root,
+          older.filter((each) => each !== tuples),
+        ).schema
+      : schema;
   } catch (error) {
     if (error instanceof Unclear) return error.message;
     throw error;
   }
 }
 
-function rewriteOwn(given: JsonObject, at: string): JsonObject {
+/** The schema rewritten, and whether a reference in it leads to or through `items`. */
+function rewriteAll(
+  root: JsonObject,
+  older: readonly OlderKeyword[],
+): { schema: JsonObject; isPointedAt: boolean } {
+  // The same object may stand in many places, so each is rewritten once.
+  const rewritten = new Map<unknown, unknown>();
+  let isPointedAt = false;
+  const rewrite = (node: unknown, at: string): unknown => {
+    if (!isObject(node)) return node;
+    isPointedAt ||= /\/items(\/|$)/.test(String(node["$ref"]));
+    if (!rewritten.has(node)) rewritten.set(node, rewriteInside(rewriteOwn(node, at, older), at, rewrite));
+    return rewritten.get(node);
+  };
+  return { schema: rewrite(root, "") as JsonObject, isPointedAt };
+}
+
+function rewriteOwn(given: JsonObject, at: string, older: readonly OlderKeyword[]): JsonObject {
   let schema = given;
-  for (const { name, isIn, rewrite } of olderKeywords) {
+  for (const { name, isIn, rewrite } of older) {
     if (!isIn(schema)) continue;
     const outcome = rewrite(schema);
     if (typeof outcome === "string") throw new Unclear(`has ${at}${name}, which ${outcome}`);

@@ -114,8 +114,11 @@ function chooseForm(tool: CompiledTool, call: Call, features: Features): TaskFor
     return tool.task && isDeclared(call, extensionIds.tasks) ? kind : undefined;
   }
   const wish: unknown = kind === "core" ? call.params["task"] : undefined;
-  if (wish === undefined && isRequired)
-    throw methodNotFound(`Tool ${tool.name} can only be called as a task`);
+  if (wish === undefined && isRequired) {
+    const { date } = call.protocol;
+    const why = kind === "none" ? `, and the revision ${date} has no tasks: connect with a newer one` : "";
+    throw methodNotFound(`Tool ${tool.name} can only be called as a task${why}`);
+  }
   if (wish === undefined || kind === "none") return undefined;
   if (tool.task) {
     if (!isObject(wish)) throw invalidParams("task must be an object");

@@ -436,6 +436,18 @@ describe("errors", () => {
     },
   );
 
+  const reserved =
+    "pass one of errorCodes, or an integer of your own outside -32768 to -32000, which are reserved";
+  test.each([
+    [-32002, "throw new ResourceNotFoundError(uri), which has the code of each revision"],
+    [-32042, "throw new UrlElicitationRequired([{ message, url }]), which has the code of each revision"],
+    [-32000, reserved],
+    [-32001, reserved],
+  ])("ProtocolError says what to throw or pass instead of %d", (code, remedy) => {
+    const message = `new ProtocolError(code, message): ${code} cannot be sent: ${remedy}`;
+    expect(() => new ProtocolError(code, "x")).toThrow(new RangeError(message));
+  });
+
   test.each([-32602, -32603, 1, -31999, -32769, 0])("ProtocolError takes the code %d", (code) => {
     expect(new ProtocolError(code, "x", { y: 1 })).toMatchObject({ rpcCode: code, data: { y: 1 } });
   });
