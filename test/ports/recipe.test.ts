@@ -50,7 +50,16 @@ const sought: readonly (readonly [page: string, what: string])[] = [
   ["server", "pageSize"],
   ["server", "verifyAccessToken"],
   ["server", "AuthInfo.expiresAt"],
+  ["server", "a verifier without an authorization server"],
+  ["server", "`requiredScopes` of `requireBearerAuth`"],
+  ["server", "createMcpHonoApp"],
+  ["server", "responseMode"],
   ["client", "the types `Tool`, `CallToolResult`"],
+  ["client", "authProvider: { token"],
+  ["client", "mode: { pin:"],
+  ["client", "transport.stderr"],
+  ["client", "terminateSession"],
+  ["client", "getDisplayName"],
 ];
 
 test.each(sought)("docs/guides/migrating-official-%s.md has a row for %s", (page, what) => {
