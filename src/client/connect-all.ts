@@ -3,16 +3,17 @@ import { platform } from "#client-platform";
 import { later } from "../async/later.ts";
 import { ConfigurationError } from "../errors.ts";
 import {
+  hasMethods,
   isFunction,
   isPlain,
   isUrl,
   type Kind,
   type Known,
+  mismatch,
   options as optionsOf,
   problemOf,
 } from "../kinds.ts";
 import { checkOptions } from "../options.ts";
-import { isObject } from "../wire/message.ts";
 import type { McpClient } from "./client.ts";
 import { McpClients } from "./clients.ts";
 import { connect, type Target } from "./connect.ts";
@@ -145,6 +146,10 @@ function fileOf(given: ServerTargets | ServersFile, field: string): ServerTarget
   return isFile ? (inner as ServerTargets) : undefined;
 }
 
+function isTarget(target: unknown): target is Target {
+  return typeof target === "string" || target instanceof URL || hasMethods(target, "openWire");
+}
+
 function isEntry(target: unknown): target is ServerEntry {
   return isPlain(target) && !(target instanceof URL) && !("openWire" in target);
 }
@@ -195,8 +200,8 @@ async function connectOne(
 
 async function readTarget(name: string, given: Target | ServerEntry): Promise<ReadEntry> {
   if (isEntry(given)) return (await entries.get()).readEntry(name, given, platform.variable);
-  if (typeof given === "string" || isObject(given)) return { target: given as Target };
-  const problem = "must be a URL, an McpServer, or an entry with url or command";
+  if (isTarget(given)) return { target: given };
+  const problem = mismatch("a URL, an McpServer, or an entry with url or command", given);
   throw new ConfigurationError("INVALID_OPTION", { subject: "connectAll", field: `"${name}"` }, problem);
 }
 

@@ -205,8 +205,28 @@ describe("unknown fields of an entry", () => {
 describe("a wrong entry fails alone, and names entry, field and remedy", () => {
   const url = "https://mcp.example.com/mcp";
   test.each<[string, unknown, string]>([
-    ["null", null, '"bad" must be a URL, an McpServer, or an entry with url or command'],
-    ["a list", ["npx"], '"bad" must be a URL, an McpServer, or an entry with url or command'],
+    ["null", null, '"bad" must be a URL, an McpServer, or an entry with url or command, not null'],
+    ["a list", ["npx"], '"bad" must be a URL, an McpServer, or an entry with url or command, not ["npx"]'],
+    [
+      "a promise",
+      Promise.resolve(url),
+      '"bad" must be a URL, an McpServer, or an entry with url or command, not a promise: await it',
+    ],
+    [
+      "the class",
+      McpServer,
+      '"bad" must be a URL, an McpServer, or an entry with url or command, not the class McpServer: pass an instance',
+    ],
+    [
+      "a function",
+      () => url,
+      '"bad" must be a URL, an McpServer, or an entry with url or command, not a function',
+    ],
+    [
+      "a map",
+      new Map([["url", url]]),
+      '"bad" must be a URL, an McpServer, or an entry with url or command, not an instance of Map',
+    ],
     [
       "a text that is no URL",
       "npx server",
