@@ -24,6 +24,7 @@ import type { HeaderFields } from "./settings/auth.ts";
 import {
   isAuthorization,
   knownConnectOptions,
+  otherOption,
   parsedFirst,
   guarded,
   tellIgnored,
@@ -94,7 +95,7 @@ async function openAll(
     ...knownConnectOptions,
     servers: optionsOf(Object.fromEntries(named.map(([name]) => [name, one]))),
   };
-  checkOptions({ subject: "connectAll" }, options, known);
+  checkOptions({ subject: "connectAll", problem: otherOption }, options, known);
   const disabled = new Set<string>();
   const connects = new Map<string, () => Promise<McpClient>>();
   for (const [name, target] of named) {
