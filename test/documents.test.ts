@@ -184,6 +184,17 @@ test("docs/guides/dashboard.md lists the options of a dashboard", () => {
   expect(readTable("docs/guides/dashboard.md", "Options").map(({ option }) => option)).toEqual(options);
 });
 
+test("docs/guides/client.md lists what a client can listen for, and the official names lead there", () => {
+  const source =
+    readDocument("src/client/listening/filter.ts").split("export interface ListenFilter")[1] ?? "";
+  const [own = ""] = source.split("\n}\n");
+  const fields = [...own.matchAll(/^ {2}readonly (\w+)\?:/gm)].map(([, name = ""]) => name);
+  expect(fields.length).toBeGreaterThan(0);
+  expect(readTable("docs/guides/client.md", "Listen for changes").map(({ field }) => field)).toEqual(fields);
+  const migrating = readDocument("docs/guides/migrating-official-client.md");
+  for (const field of fields) expect(migrating).toContain(`listen({ ${field}: `);
+});
+
 test("SECURITY.md is in the package, and reports can be made where package.json says", () => {
   const parsed = JSON.parse(readDocument("package.json")) as Record<string, unknown>;
   const { files, repository, bugs, homepage } = parsed;

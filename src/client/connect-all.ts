@@ -3,16 +3,17 @@ import { platform } from "#client-platform";
 import { later } from "../async/later.ts";
 import { ConfigurationError } from "../errors.ts";
 import {
+  hasMethods,
   isFunction,
   isPlain,
   isUrl,
   type Kind,
   type Known,
+  mismatch,
   options as optionsOf,
   problemOf,
 } from "../kinds.ts";
 import { checkOptions } from "../options.ts";
-import { isObject } from "../wire/message.ts";
 import type { McpClient } from "./client.ts";
 import { McpClients } from "./clients.ts";
 import { connect, type Target } from "./connect.ts";
@@ -23,6 +24,7 @@ import type { HeaderFields } from "./settings/auth.ts";
 import {
   isAuthorization,
   knownConnectOptions,
+  otherOption,
   parsedFirst,
   guarded,
   tellIgnored,
@@ -93,7 +95,7 @@ async function openAll(
     ...knownConnectOptions,
     servers: optionsOf(Object.fromEntries(named.map(([name]) => [name, one]))),
   };
-  checkOptions({ subject: "connectAll" }, options, known);
+  checkOptions({ subject: "connectAll", problem: otherOption }, options, known);
   const disabled = new Set<string>();
   const connects = new Map<string, () => Promise<McpClient>>();
   for (const [name, target] of named) {
@@ -143,6 +145,10 @@ function fileOf(given: ServerTargets | ServersFile, field: string): ServerTarget
   const inner: unknown = Object.hasOwn(given, field) ? (given as ServerTargets)[field] : undefined;
   const isFile = isEntry(inner) && typeof inner.url !== "string" && typeof inner.command !== "string";
   return isFile ? (inner as ServerTargets) : undefined;
+}
+
+function isTarget(target: unknown): target is Target {
+  return typeof target === "string" || target instanceof URL || hasMethods(target, "openWire");
 }
 
 function isEntry(target: unknown): target is ServerEntry {
@@ -195,8 +201,8 @@ async function connectOne(
 
 async function readTarget(name: string, given: Target | ServerEntry): Promise<ReadEntry> {
   if (isEntry(given)) return (await entries.get()).readEntry(name, given, platform.variable);
-  if (typeof given === "string" || isObject(given)) return { target: given as Target };
-  const problem = "must be a URL, an McpServer, or an entry with url or command";
+  if (isTarget(given)) return { target: given };
+  const problem = mismatch("a URL, an McpServer, or an entry with url or command", given);
   throw new ConfigurationError("INVALID_OPTION", { subject: "connectAll", field: `"${name}"` }, problem);
 }
 

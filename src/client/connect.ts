@@ -16,7 +16,7 @@ import { awaitedFirst } from "./other-names.ts";
 import { redaction, Secrets } from "./redaction/secrets.ts";
 import { type ClientSettings, guarded, resolveOptions, tellIgnored, tellThrown } from "./settings/checks.ts";
 import type { CommandTarget, ConnectOptions } from "./settings/options.ts";
-import { usedVariables } from "./settings/used-variables.ts";
+import { variablesOf } from "./settings/used-variables.ts";
 
 /** What a client can connect to: the URL of a server, a command that starts one, or a server of the same process. */
 export type Target = string | URL | CommandTarget | WireSource;
@@ -73,7 +73,7 @@ async function open<Tools extends ToolTypes<Tools>>(
   let calls: Calls | undefined;
   let connection: Connection | undefined;
   const secrets = new Secrets();
-  secrets.addAll(usedVariables());
+  secrets.addAll(variablesOf(target));
   const observe = await discreet(settings.observe, secrets);
   const [transport, Catalogue, record] = await Promise.all([
     transportOf(target, options, { ...settings, observe }, secrets, {

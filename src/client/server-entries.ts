@@ -14,9 +14,10 @@ import {
 import { nearest } from "../options.ts";
 import type { Target } from "./connect.ts";
 import { checkHeaders } from "./http/headers.ts";
+import { isSecretSetting } from "./redaction/secret-names.ts";
 import type { HeaderFields } from "./settings/auth.ts";
 import { printable } from "./settings/shown.ts";
-import { useVariable } from "./settings/used-variables.ts";
+import { useVariables } from "./settings/used-variables.ts";
 
 /**
  * A server as an entry of `mcpServers` describes it. `${VAR}`, `${VAR:-default}` and `${env:VAR}` in its texts stand for variables of the
@@ -88,17 +89,24 @@ export function readEntry(name: string, entry: ServerEntry, variables: Variables
   const way = checkWay(name, entry);
   const known = ways[way];
   const fields: Record<string, unknown> = {};
+  const used = new Map<string, string>();
+  const use: Variables = (variable) => {
+    const value = variables(variable);
+    if (value !== undefined) used.set(variable, value);
+    return value;
+  };
   for (const field of Object.keys(entry).filter((each) => Object.hasOwn(known, each))) {
     if (entry[field] === undefined) continue;
     const problem = problemOf(known[field] as Kind, entry[field]);
     if (problem !== undefined) throw invalid(placeOf(name, field), problem);
-    fields[field] = filled(placeOf(name, field), entry[field], variables);
+    fields[field] = filled(placeOf(name, field), entry[field], use);
   }
   const { type: _, disabled: __, enabled: ___, url, headers, ...command } = fields;
-  if (way === "command") return { target: command as unknown as Target };
-  if (headers === undefined) return { target: url as string };
+  const target = (way === "command" ? command : url) as Target;
+  useVariables(target, used, isSecretSetting);
+  if (headers === undefined) return { target };
   try {
-    return { target: url as string, headers: checkHeaders(headers as HeaderFields) };
+    return { target, headers: checkHeaders(headers as HeaderFields) };
   } catch (error) {
     throw renamed(placeOf(name, "headers"), error as ConfigurationError);
   }
@@ -175,10 +183,7 @@ function filledIn(place: string, text: string, variables: Variables): string {
       );
     }
     const value = variables(name);
-    if (value !== undefined) {
-      useVariable(name, value);
-      return value;
-    }
+    if (value !== undefined) return value;
     if (otherwise !== undefined) return otherwise;
     const remedy = ofEditor.test(name)
       ? "only an editor knows it: write the value"

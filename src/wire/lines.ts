@@ -34,6 +34,11 @@ export class LineDecoder {
     this.#keep(chunk.subarray(last + 1));
   }
 
+  /** The start of a line whose newline has not arrived. */
+  get unfinished(): string {
+    return this.#decoder.decode(this.#pending.bytes.subarray(0, startBytes));
+  }
+
   /** Ends the input. A last line without a newline counts. */
   end(): void {
     if (this.#pending.length > 0) this.#endLine(new Uint8Array(0));

@@ -11,6 +11,10 @@ const refused: readonly (readonly [options: object, problem: RegExp])[] = [
   [{ backoff: { first: 5 } }, /backoff\.first .*firstMs/],
   [{ info: { name: "x", version: "1", titel: "X" } }, /info\.titel .*title/],
   [{ onElicit: { forms: () => {} } }, /onElicit\.forms .*form/],
+  [{ inputRequired: "return" }, /connect: inputRequired is not an option: pass it to the call$/],
+  [{ meta: {} }, /connect: meta is not an option: pass it to the call$/],
+  [{ fresh: true }, /connect: fresh is not an option: pass it to the call$/],
+  [{ onProgress: () => {} }, /connect: onProgress is not an option: pass it to the call$/],
   [{ info: { name: "", version: "1" } }, /info\.name must be a text that is not empty/],
   [{ revision: "2025-01-01" }, /revision must be "auto", .*"2026-07-28"/],
   [{ timeoutMs: 0 }, /timeoutMs must be a whole number of milliseconds from 1/],
@@ -135,6 +139,10 @@ describe("a call", () => {
     const before = server.received.length;
     const unknown = call(client, { timeout: 5 });
     await expect(unknown).rejects.toThrow(`${name}: timeout is not an option: did you mean timeoutMs?`);
+    for (const option of ["auth", "tasks", "onElicit", "fetch", "limits"])
+      await expect(call(client, { [option]: true })).rejects.toThrow(
+        `${name}: ${option} is not an option: pass it to connect`,
+      );
     await expect(call(client, { timeoutMs: -1 })).rejects.toThrow(`${name}: timeoutMs must be`);
     await expect(call(client, { inputRequired: "no" })).rejects.toThrow(/must be "answer" or "return"/);
     expect(server.received).toHaveLength(before);

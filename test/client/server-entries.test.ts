@@ -2,6 +2,7 @@
 import { McpServer } from "halyard";
 import {
   type Change,
+  connect,
   type ConnectAllOptions,
   connectAll,
   type FromServer,
@@ -205,8 +206,28 @@ describe("unknown fields of an entry", () => {
 describe("a wrong entry fails alone, and names entry, field and remedy", () => {
   const url = "https://mcp.example.com/mcp";
   test.each<[string, unknown, string]>([
-    ["null", null, '"bad" must be a URL, an McpServer, or an entry with url or command'],
-    ["a list", ["npx"], '"bad" must be a URL, an McpServer, or an entry with url or command'],
+    ["null", null, '"bad" must be a URL, an McpServer, or an entry with url or command, not null'],
+    ["a list", ["npx"], '"bad" must be a URL, an McpServer, or an entry with url or command, not ["npx"]'],
+    [
+      "a promise",
+      Promise.resolve(url),
+      '"bad" must be a URL, an McpServer, or an entry with url or command, not a promise: await it',
+    ],
+    [
+      "the class",
+      McpServer,
+      '"bad" must be a URL, an McpServer, or an entry with url or command, not the class McpServer: pass an instance',
+    ],
+    [
+      "a function",
+      () => url,
+      '"bad" must be a URL, an McpServer, or an entry with url or command, not a function',
+    ],
+    [
+      "a map",
+      new Map([["url", url]]),
+      '"bad" must be a URL, an McpServer, or an entry with url or command, not an instance of Map',
+    ],
     [
       "a text that is no URL",
       "npx server",
@@ -360,6 +381,28 @@ describe("the value of a variable", () => {
     expect(error).toBeInstanceOf(Error);
     expect(allOf(error)).not.toContain(secret);
   });
+});
+
+test("a variable of one server does not appear in the addresses of others", async () => {
+  vi.stubEnv("ENTRY_HOST", "localhost");
+  vi.stubEnv("ENTRY_LONG", "an-account-of-1900");
+  const backoff = { firstMs: 1, maxMs: 1, maxAttempts: 1 };
+  const targets = {
+    path: { url: "http://${ENTRY_HOST}:9/${ENTRY_LONG}/mcp" },
+    command: { command: "no-such-command", args: ["${ENTRY_HOST}", "${ENTRY_LONG}"] },
+  };
+  const clients = await opened(targets, { backoff });
+  expect(problemOf(clients, "path")).toContain("http://${ENTRY_HOST}:9/${ENTRY_LONG}/mcp");
+  const others = ["http://localhost:1/mcp", "http://127.0.0.1:9/an-account-of-1900"];
+  for (const url of others) {
+    const error: unknown = await connect(url, { backoff }).catch((reason: unknown) => reason);
+    expect((error as Error).message).toContain(url);
+  }
+  const args = ["-e", 'console.log("an-account-of-1900"); process.exit(1)', "localhost"];
+  const error: unknown = await connect({ command: process.execPath, args }).catch(
+    (reason: unknown) => reason,
+  );
+  expect((error as Error).message).toMatch(/an-account-of-1900$/);
 });
 
 function replaceErrors(_: string, value: unknown): unknown {

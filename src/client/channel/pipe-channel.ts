@@ -1,5 +1,6 @@
 // A channel over a wire: all messages share one pipe, so that responses are matched to their requests by id.
 import { isThenable } from "../../async/promises.ts";
+import { clip } from "../../errors.ts";
 import { encodeNotification, isRequestId, type RequestId, type RpcResponse } from "../../wire/message.ts";
 import {
   CannotStart,
@@ -9,6 +10,7 @@ import {
   type LossReason,
 } from "../settings/errors.ts";
 import type { ClientLimits } from "../settings/limits.ts";
+import { printable } from "../settings/shown.ts";
 import type { Channel, Outgoing, Receiver } from "./channel.ts";
 import { answersNothing, readIncomingText, withoutSecrets } from "./incoming.ts";
 import type { Wire } from "../../wire/wire.ts";
@@ -146,15 +148,28 @@ export class PipeChannel implements Channel {
     return new ConnectionLost(reason, `${what}: ${message}`, { mayHaveRun, cause });
   }
 
-  #read(text: string): void {
-    if (this.#loss) return;
+  /** Returns whether the text has a message. */
+  #read(text: string): boolean {
+    if (this.#loss) return false;
     this.#receiver.tap?.("received", stream, text);
+    let hasMessage = false;
     readIncomingText(text, this.#limits, {
-      message: (message) => this.#receiver.message(message, stream),
-      response: (response) => this.#respond(response),
-      invalid: (problem) => this.#receiver.ignored(problem),
+      message: (message) => {
+        hasMessage = true;
+        this.#receiver.message(message, stream);
+      },
+      response: (response) => {
+        hasMessage = true;
+        this.#respond(response);
+      },
+      invalid: (problem) => this.#ignore(text, problem),
       unreadable: (problem) => this.refuse(text, problem),
     });
+    return hasMessage;
+  }
+
+  #ignore(text: string, problem: string): void {
+    this.#receiver.ignored(`${problem}: ${printable(clip(text))}`);
   }
 
   #respond(response: RpcResponse): void {
@@ -176,7 +191,7 @@ export class PipeChannel implements Channel {
     const id = (idAtStart.exec(text.slice(0, 200)) ?? idAtEnd.exec(text.slice(-200)))?.[1];
     const request = id === undefined ? undefined : this.#take(Number(id));
     if (request) request.reject(new InvalidResponse(`${request.method}: ${problem}`));
-    else this.#receiver.ignored(problem);
+    else this.#ignore(text, problem);
   }
 
   #take(id: RequestId): Waiting | undefined {

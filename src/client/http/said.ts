@@ -9,7 +9,22 @@ const members = ["error_description", "message", "detail", "title", "error"];
 /** Elements whose content is not shown. */
 const unseen = new Set(["script", "style", "noscript", "template", "svg"]);
 
-const entities: Readonly<Record<string, string>> = { amp: "&", lt: "<", gt: ">", quot: '"', nbsp: " " };
+const entities: Readonly<Record<string, string>> = {
+  amp: "&",
+  lt: "<",
+  gt: ">",
+  quot: '"',
+  apos: "'",
+  nbsp: " ",
+  copy: "©",
+  hellip: "…",
+  mdash: "—",
+  ndash: "–",
+  lsquo: "‘",
+  rsquo: "’",
+  ldquo: "“",
+  rdquo: "”",
+};
 
 /** Returns one line, bounded and printable; empty if the body says nothing. `body` is the start of one, a few thousand characters at most. */
 export function saidBy(body: string): string {
@@ -49,7 +64,7 @@ function pageText(page: string): string {
     const isComment = page.startsWith("<!--", open);
     const end = isComment ? page.indexOf("-->", open) : page.indexOf(">", open);
     if (end < 0) break;
-    at = end + 1;
+    at = end + (isComment ? 3 : 1);
     if (name !== "title" && !unseen.has(name)) continue;
     const close = lower.indexOf(`</${name}`, at);
     if (name === "title") title = page.slice(at, close < 0 ? undefined : close).trim();
@@ -61,5 +76,12 @@ function pageText(page: string): string {
 }
 
 function decoded(text: string): string {
-  return text.replaceAll(/&(\w{2,4});/g, (whole, name: string) => entities[name] ?? whole);
+  return text.replaceAll(/&(?:#(\d{1,6}|x[\da-f]{1,5})|(\w{2,6}));/gi, (whole, code?: string, name = "") =>
+    code === undefined ? (entities[name] ?? whole) : visibleOf(Number(code.replace(/x/i, "0x"))),
+  );
+}
+
+/** A character. One that is invisible becomes a blank, because it may stand inside a secret, which would then appear whole. */
+function visibleOf(code: number): string {
+  return String.fromCodePoint(code).replace(/\p{C}/u, " ");
 }

@@ -2,7 +2,7 @@
 import { isSecretSetting } from "../redaction/secret-names.ts";
 import type { Secrets } from "../redaction/secrets.ts";
 import { shownUrl } from "../settings/shown.ts";
-import { withVariableNames } from "../settings/used-variables.ts";
+import { type Variables, withVariableNames } from "../settings/used-variables.ts";
 
 /** Adds the secrets that a command is given. */
 export function addCommandSecrets(
@@ -16,13 +16,13 @@ export function addCommandSecrets(
 }
 
 /** The arguments as errors show them: without secrets, and without the query of a URL. */
-export function shownArguments(args: readonly string[]): string[] {
+export function shownArguments(args: readonly string[], variables: Variables): string[] {
   return args.map((argument, at) => {
     const [name, value] = settingOf(args, at);
     const safe = isUrl(value)
       ? shownUrl(value)
       : secretsIn(name, value).reduce((text, secret) => text.replaceAll(secret, "[redacted]"), value);
-    return withVariableNames(argument.slice(0, argument.length - value.length) + safe);
+    return withVariableNames(argument.slice(0, argument.length - value.length) + safe, variables);
   });
 }
 

@@ -78,7 +78,8 @@ export async function startServer(
 }
 
 export class ServerProcess implements Wire {
-  onMessage: (text: string) => void = () => {};
+  /** Returns false for a text without a message. */
+  onMessage: (text: string) => unknown = () => {};
   onClose: (reason: Error) => void = () => {};
   readonly #child: ChildProcessWithoutNullStreams;
   readonly #command: ServerCommand;
@@ -86,6 +87,7 @@ export class ServerProcess implements Wire {
   readonly #tree: ProcessTree;
   readonly #stderr: LastLines;
   readonly #stray: string[] = [];
+  readonly #lines: LineDecoder;
   /** Resolves when the process has ended and its streams have closed. */
   readonly #closed: Promise<unknown>;
   #hasSpoken = false;
@@ -114,7 +116,7 @@ export class ServerProcess implements Wire {
     child.stdin.on("error", end);
     child.stdout.on("error", end).on("end", end);
     child.stderr.on("error", () => {});
-    this.#readOutput(output);
+    this.#lines = this.#readOutput(output);
     this.#readErrors(output);
   }
 
@@ -206,9 +208,11 @@ export class ServerProcess implements Wire {
   }
 
   async #texts(): Promise<Texts> {
-    const texts = [this.#stderr.toString(), this.#stray.join("\n")].map(printable);
-    const [stderr = "", stray = ""] = await this.#secrets.clean(texts);
-    return { stderr, stray };
+    const { unfinished } = this.#lines;
+    const lines = [this.#stderr.toString(), ...this.#stray, ...(unfinished && [`${unfinished}…`])];
+    // One by one: the start of a secret is found at the end of a text.
+    const [stderr = "", ...stray] = await this.#secrets.clean(lines.map(printable));
+    return { stderr, stray: stray.join("\n") };
   }
 
   #unread(): Error {
@@ -220,20 +224,20 @@ export class ServerProcess implements Wire {
     return new ConnectionLost("exited", message, { mayHaveRun: true, cause });
   }
 
-  #readOutput({ stray, tooLong }: ServerOutput): void {
+  #readOutput({ stray, tooLong }: ServerOutput): LineDecoder {
     const lines = new LineDecoder(this.#command.maxBytes, {
       line: (text) => {
-        if (text.charCodeAt(0) === brace || messageStart.test(text)) {
-          this.#hasSpoken = true;
-          this.onMessage(text);
-          return;
+        const mayBeMessage = text.charCodeAt(0) === brace || messageStart.test(text);
+        if (mayBeMessage && this.onMessage(text) !== false) this.#hasSpoken = true;
+        else {
+          if (this.#stray.length < maxStray) this.#stray.push(clip(text));
+          if (!mayBeMessage) stray(text);
         }
-        if (this.#stray.length < maxStray) this.#stray.push(clip(text));
-        stray(text);
       },
       tooLong,
     });
     this.#child.stdout.on("data", (chunk: Buffer) => lines.feed(chunk)).on("end", () => lines.end());
+    return lines;
   }
 
   #readErrors({ stderr }: ServerOutput): void {

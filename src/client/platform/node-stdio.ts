@@ -10,6 +10,7 @@ import type { ClientEvent } from "../settings/events.ts";
 import type { ClientLimits } from "../settings/limits.ts";
 import type { CommandTarget } from "../settings/options.ts";
 import { printable } from "../settings/shown.ts";
+import { variablesOf } from "../settings/used-variables.ts";
 import { addCommandSecrets, shownArguments } from "./node-command-secrets.ts";
 import { environmentOf } from "./node-environment.ts";
 import { type ServerCommand, startServer } from "./node-server-process.ts";
@@ -45,7 +46,7 @@ export class StdioTransport implements Transport {
     checkOptions({ subject: "connect" }, target, knownCommand);
     const { command, args = [], cwd = process.cwd(), env, restart = false, graceMs = 2000 } = target;
     checkPassable({ command: [command], args, cwd: [cwd], env: Object.entries(env ?? {}).flat() });
-    this.address = [command, ...shownArguments(args)].join(" ");
+    this.address = [command, ...shownArguments(args, variablesOf(target))].join(" ");
     this.secrets = secrets;
     addCommandSecrets(secrets, args, env ?? {});
     this.reopens = restart;

@@ -166,7 +166,7 @@ export function checkCallOptions(
   options: object | undefined,
   known: Table = knownCallOptions,
 ): void {
-  if (options !== undefined) checkOptions({ subject }, options, known);
+  if (options !== undefined) checkOptions({ subject, problem: ofConnect }, options, known);
 }
 
 function named(names: string, remedy: string): Record<string, string> {
@@ -187,8 +187,13 @@ const otherOptions: Readonly<Record<string, string>> = {
   autoFulfill: 'pass inputRequired: "return" to the call',
 };
 
-function otherOption(name: string): string | undefined {
+export function otherOption(name: string): string | undefined {
+  if (Object.hasOwn(knownCallOptions, name)) return "is not an option: pass it to the call";
   return Object.hasOwn(otherOptions, name) ? `is not an option: ${otherOptions[name]}` : undefined;
+}
+
+function ofConnect(name: string): string | undefined {
+  return Object.hasOwn(knownConnectOptions, name) ? "is not an option: pass it to connect" : undefined;
 }
 
 /** Says what to use for a method of the protocol. */

@@ -1,13 +1,14 @@
 // How addresses and texts of others appear in errors, events and logs.
 import { clip } from "../../errors.ts";
-import { withVariableNames } from "./used-variables.ts";
+import { variablesOf, withVariableNames } from "./used-variables.ts";
 
 /**
  * An address without credentials, query and fragment, which may hold secrets; "?…" stands for a query. Of an address without a host,
- * such as `javascript:`, only the scheme is shown. Values of environment variables become the names of those.
+ * such as `javascript:`, only the scheme is shown. Values of environment variables that are part of a target at that host become the names
+ * of those.
  */
 export function shownUrl(url: string): string {
-  return withVariableNames(withoutQuery(url));
+  return withVariableNames(withoutQuery(url), variablesOf(url));
 }
 
 function withoutQuery(url: string): string {

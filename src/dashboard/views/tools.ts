@@ -105,7 +105,9 @@ function rowOf(all: readonly Figures[]): ToolRow {
     if (figures.calls > 0) longestMs = Math.max(longestMs ?? 0, figures.longestMs);
     if (figures.runningMs !== undefined) runningMs = Math.max(runningMs ?? 0, figures.runningMs);
   }
-  const [p50, p90, p99] = durations.percentiles(shownShares);
+  // The middle of a bucket may be past the longest call in it.
+  const mostMs = longestMs ?? Number.POSITIVE_INFINITY;
+  const [p50, p90, p99] = durations.percentiles(shownShares).map((ms) => ms && Math.min(ms, mostMs));
   const errorCodes = [...codes].map(([code, count]) => ({ code, count }));
   errorCodes.sort((one, other) => other.count - one.count);
   const { method = "", name } = all[0] ?? {};

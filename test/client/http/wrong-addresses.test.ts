@@ -76,6 +76,14 @@ const rows: Readonly<Record<string, Row>> = {
     path: "/",
     says: "http://{host}/ answered 200 with a web page (Example: Welcome & more): check the path of the URL, which often ends with /mcp, and whether a proxy wants you to sign in",
   },
+  "a page with comments and entities": {
+    open: () =>
+      answering(
+        418,
+        "<html><title>Attention Required! | Cloudflare</title><!--[if lt IE 7]> old > <![endif]-->Sorry, you&#39;re blocked&hellip; it&#X27;s <!-- x -->&copy;&nbsp;2026 &mdash; &lt;b&gt; &#0;&#173;&#xD800; &unknown;",
+      ),
+    says: "http://{host}/mcp answered 418: Attention Required! | Cloudflare: Sorry, you're blocked… it's © 2026 — <b> &unknown;",
+  },
   "a gateway whose server is down": {
     open: () => answering(502, nginx("502 Bad Gateway")),
     says: "A gateway before http://{host}/mcp lost the server: 502: 502 Bad Gateway nginx/1.24.0",
@@ -115,6 +123,21 @@ test("connect to a host that does not exist", async () => {
   expect(error.message).toBe(
     "Could not reach https://mpc.example.com/mcp: there is no host mpc.example.com: check how it is spelled (ENOTFOUND)",
   );
+});
+
+test.each<[string, (digit: number) => string]>([
+  ["as numbers", (code) => `&#${code};`],
+  ["as numbers after zeros", (code) => `&#${"0".repeat(12)}${code};`],
+  ["as hexadecimal numbers after zeros", (code) => `&#x${"0".repeat(9)}${code.toString(16)};`],
+  ["with invisible characters between", (code) => `${String.fromCharCode(code)}&#173;&#x200b;`],
+  ["with control characters between", (code) => `${String.fromCharCode(code)}&#7;`],
+])("a page that repeats the token %s shows none", async (_, encode) => {
+  const token = "sk-4f9a81c2e77b05d3";
+  const body = `<p>No: ${[...token].map((each) => encode(each.charCodeAt(0))).join("")}</p>`;
+  const port = await answering(418, body);
+  const { message } = await failing(connect(`http://127.0.0.1:${port}/mcp`, { auth: token }));
+  expect(message).toContain("answered 418: No:");
+  expect(message.replaceAll(/\p{C}/gu, "")).not.toContain(token);
 });
 
 test.each([

@@ -83,6 +83,23 @@ describe("connect says why the command cannot start", () => {
     );
   });
 
+  test.each([
+    ["an object of JavaScript", 'console.log("{ port: 3000 }")', "{ port: 3000 }"],
+    [
+      "a log line in JSON",
+      'console.log(JSON.stringify({ level: "info", text: "started at port 3000" }))',
+      '{"level":"info","text":"started at port 3000"}',
+    ],
+    ["a line that does not end", 'process.stdout.write("Enter password: ")', "Enter password: "],
+  ])("a command that writes %s and exits: what it wrote", async (_, script, line) => {
+    const error = await failure(scriptCommand(`${script}; process.exitCode = 1`, { cwd: folder }));
+    expect(error.message.split("\n")).toEqual([
+      `${process.execPath} (in ${folder}) exited with code 1 before it sent a message`,
+      "Its first lines on standard output, which may carry only messages:",
+      line,
+    ]);
+  });
+
   test("a command that a signal ends: the signal", async () => {
     const error = await failure(scriptCommand('process.kill(process.pid, "SIGKILL")'));
     expect(error.exitCode).toBeUndefined();

@@ -66,6 +66,33 @@ describe.skipIf(!hasBrowser)("Now and Tools", patient, () => {
     expect(await screen.cell("Tools", "slow", "Errors")).toBe("0");
   });
 
+  test("have room for the last time of a plot, and say which sessions a figure counts", async () => {
+    const stage = await serveStage({ define: harbour() });
+    const { page } = await look(stage);
+    const modern = await joinAs(stage.http.url, "cutter", { revision: newestModern });
+    await joinAs(stage.http.url, "ketch", { revision: newestLegacy });
+    await modern.callTool("slow");
+    await page.locator(".plot .u-over").first().waitFor();
+    await page.evaluate(`{
+      const { prototype } = CanvasRenderingContext2D;
+      const { fillText } = prototype;
+      globalThis.widest = 0;
+      prototype.fillText = function (text, ...rest) {
+        const width = this.measureText(text).width / devicePixelRatio;
+        if (text.includes(":")) globalThis.widest = Math.max(globalThis.widest, width);
+        return fillText.call(this, text, ...rest);
+      };
+    }`);
+    await expect.poll(() => page.evaluate("globalThis.widest")).toBeGreaterThan(0);
+    const room = await page.evaluate(`(() => {
+      const right = (name) => document.querySelector(".plot " + name).getBoundingClientRect().right;
+      return right(".plot-frame") - right(".u-over") - globalThis.widest / 2;
+    })()`);
+    expect(room).toBeGreaterThanOrEqual(0);
+    const figure = page.getByRole("region", { name: "Figures" }).locator(".stat");
+    await expect.poll(() => figure.filter({ hasText: "Legacy sessions" }).innerText()).toMatch(/\b1\b/);
+  });
+
   test("show errors, and what runs now", async () => {
     const gate = deferred();
     const stage = await serveStage({ define: harbour(gate) });

@@ -95,7 +95,8 @@ function makePlot(
   return new uPlot(
     {
       ...sizeOf(frame),
-      padding: [8, 20, 0, 0],
+      // Half of a time with seconds has room on the right.
+      padding: [8, 30, 0, 0],
       legend: { show: false },
       cursor: { y: false, drag: { x: false, y: false }, points: { size: 7 } },
       scales: { x: { time: true }, y: scale },

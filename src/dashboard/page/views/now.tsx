@@ -38,8 +38,8 @@ function hasNobody({ counts, calls }: Answer): boolean {
 
 const figures: readonly { name: string; hint: string; of: (counts: Counts) => string; view?: string }[] = [
   {
-    name: "Sessions",
-    hint: "Clients of all nodes",
+    name: "Legacy sessions",
+    hint: "Open on all nodes; modern clients have none",
     of: ({ sessions }) => formatCount(sessions),
     view: "sessions",
   },
