@@ -39,6 +39,7 @@ export const texts: Kind<readonly string[]> = { is: isTexts, mustBe: "a list of 
 export const signal: Kind<AbortSignal> = {
   is: (value) => value instanceof AbortSignal,
   mustBe: "an AbortSignal",
+  remedy: (value) => (value instanceof AbortController ? "pass its signal" : undefined),
 };
 
 /** Names and texts, such as headers, which may hold secrets. */

@@ -352,7 +352,7 @@ test("a session that another process has says what the processes need", async ()
     each.callTool("forecast"),
   );
   await expect(connecting).rejects.toThrow(
-    "http://localhost/mcp no longer knows the session (404): it restarted, or several servers without a common backplane share this address",
+    "http://localhost/mcp no longer knows the session (404): it restarted, several servers share this address without a common backplane, name and prefix, or its code calls fetchHandler() or nodeHandler() for each request: call it once",
   );
 });
 

@@ -31,7 +31,8 @@ import { errorCodes } from "../errors.ts";
 import { type Known, milliseconds, text, textRecord } from "../kinds.ts";
 import { checkMade, refuseOtherNames } from "./other-names.ts";
 import {
-  checkArguments,
+  checkCall,
+  checkListener,
   checkMiddleware,
   checkName,
   checkParams,
@@ -148,7 +149,7 @@ export class McpClient<Tools extends ToolTypes<Tools> = AnyTools> extends AsyncC
 
   /** Calls back when the state changes. Returns the function that ends it. */
   on(event: "state", callback: (state: ClientState) => void): () => void {
-    if (event !== "state") throw new TypeError(`on: there is no event ${String(event)}: use "state"`);
+    checkListener(event, callback);
     return this.#connection.onState(callback);
   }
 
@@ -164,10 +165,10 @@ export class McpClient<Tools extends ToolTypes<Tools> = AnyTools> extends AsyncC
    */
   async callTool<Name extends keyof Tools & string>(
     name: Name,
-    ...[args, options]: ToolArguments<Tools[Name]>
+    ...given: ToolArguments<Tools[Name]>
   ): Promise<ToolResultOf<Tools[Name]>> {
-    checkName("callTool", name, '{ city: "Oslo" }');
-    checkArguments("callTool", name, args);
+    const [args, options] = given;
+    checkCall("callTool", name, given);
     checkCallOptions("callTool", options);
     const whole = { ...options, budget: beginBudget() };
     const params = { name, arguments: args as JsonObject | undefined };
@@ -191,8 +192,7 @@ export class McpClient<Tools extends ToolTypes<Tools> = AnyTools> extends AsyncC
     args?: ToolArguments<Tools[Name]>[0],
     options?: StartTaskOptions,
   ): Promise<TaskHandle> {
-    checkName("startTask", name, '{ city: "Oslo" }');
-    checkArguments("startTask", name, args);
+    checkCall("startTask", name, [args]);
     checkCallOptions("startTask", options, knownStartTaskOptions);
     const tasks = await this.#tasks.get();
     const whole = { ...options, budget: beginBudget() };

@@ -148,7 +148,7 @@ async function transportOf(
     const { headers, auth, fetch } = options;
     const HttpTransport = await httpTransport.get();
     const send = await platform.createSend?.(fetch);
-    return new HttpTransport(target, { send, fetch, headers, auth, secrets, limits, backoff, ...events });
+    return HttpTransport.to(target, { send, fetch, headers, auth, secrets, limits, backoff, ...events });
   }
   for (const name of ofHttp)
     if (options[name] !== undefined)

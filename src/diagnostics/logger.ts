@@ -4,7 +4,8 @@ import { logLevels } from "../protocol/model.ts";
 import { HalyardError } from "../errors.ts";
 
 /**
- * Receives the server's log. Any logger with these four methods works, such as `console` or pino.
+ * Receives the server's log. Any logger with these four methods works, such as `console`; one that takes the object first, such as
+ * pino, needs a wrapper.
  *
  * @example
  * ```ts

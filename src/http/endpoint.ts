@@ -48,6 +48,10 @@ export interface HttpStats {
   readonly timers: number;
 }
 
+/** The open endpoints of each server; so many are made for one request each. */
+const openEndpoints = new WeakMap<ServerPort, number>();
+const tooManyEndpoints = 11;
+
 export class Endpoint {
   readonly settings: HttpSettings;
   readonly unsent: Unsent;
@@ -71,6 +75,7 @@ export class Endpoint {
     this.#guard = new Guard({ allowedHosts: hosts, allowedOrigins });
     this.#rateLimits = rateLimits && new RateLimits(rateLimits, limits.maxCallers);
     this.legacySse = legacySse && new LegacySse(this.state, legacySse);
+    this.#countOpen(1);
     try {
       this.settings.dashboard?.attach(this);
     } catch (error) {
@@ -111,7 +116,17 @@ export class Endpoint {
     return (this.#closing ??= this.#close());
   }
 
+  /** Warns of handlers that are made for each request: a session is known to only one of them. */
+  #countOpen(added: 1 | -1): void {
+    const { server } = this.state;
+    const open = (openEndpoints.get(server) ?? 0) + added;
+    openEndpoints.set(server, open);
+    if (added > 0 && open === tooManyEndpoints)
+      server.logger.warn(`This server has ${open} open HTTP handlers: ${onceForAll}`);
+  }
+
   async #close(): Promise<void> {
+    this.#countOpen(-1);
     this.state.closing = true;
     const listensEnded = this.state.listens.endAll();
     const idle = new Promise<void>((resolve) => {
@@ -228,6 +243,8 @@ export class Endpoint {
     return isOfSession || this.legacySse?.isMessage(request) === true;
   }
 }
+
+const onceForAll = "call fetchHandler() or nodeHandler() once, and not for each request";
 
 /** Says where things are, and which option moves them to the path that was requested. */
 function notFound(requested: string, { path, health }: HttpSettings): string {

@@ -21,6 +21,7 @@ const instead: Readonly<Record<string, string>> = {
   host: listening,
   hostname: listening,
   handleSignals: listening,
+  server: "nodeHandler(server) is a listener for a server of your own",
   cert: tls,
   key: tls,
   https: tls,

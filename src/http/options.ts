@@ -154,9 +154,16 @@ const defaults: Filled<Pick<HttpOptions, "path" | Times>> = {
 export const defaultLegacySse: Required<LegacySseOptions> = { ssePath: "/sse", messagePath: "/messages" };
 const defaultHealthPath = "/health";
 const pathKind: Kind<string> = {
-  is: (value) => typeof value === "string" && isPath(value) && !value.includes("*"),
+  is: (value) => typeof value === "string" && isPath(value) && !isPattern(value),
   mustBe: 'the path of a URL, such as "/mcp"',
+  remedy: (value) =>
+    isPattern(value) ? "patterns of routers do not work: make one handler for each path" : undefined,
 };
+
+function isPattern(value: unknown): boolean {
+  return /\/[:[{]|\*/.test(String(value));
+}
+
 const knownLegacySse: Known<LegacySseOptions> = { ssePath: pathKind, messagePath: pathKind };
 
 const host = matching(/^(?:\*|[^/\s*]+)$/, "");

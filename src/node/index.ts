@@ -122,12 +122,22 @@ export function nodeHandler(server: Servable, options: HttpOptions = {}): NodeHa
   return handler;
 }
 
+const taken =
+  "Other code has sent the response before the MCP handler: in Fastify, call reply.hijack() first; in Express, do not respond before it";
+
 function toHandler(endpoint: Endpoint): NodeHandler {
+  let isWarned = false;
+  const warnOfTaken = (): void => {
+    if (!isWarned) endpoint.state.rateLimitedLog.warn(taken);
+    isWarned = true;
+  };
   const answer = (message: IncomingMessage, response: ServerResponse): Promise<void> => {
     // A framework that mounts the handler under a prefix keeps the whole URL here.
     const { originalUrl = message.url ?? "/" } = message as { originalUrl?: string };
     const request = new NodeRequest(message, originalUrl, endpoint.settings.trustedProxies);
-    return endpoint.handle(request, new NodeResponder(response, request, endpoint.unsent));
+    const responder = new NodeResponder(response, request, endpoint.unsent);
+    responder.onTaken = warnOfTaken;
+    return endpoint.handle(request, responder);
   };
   const handler = (message: IncomingMessage, response: ServerResponse): Promise<void> => {
     assertNodeHttp(message, response);

@@ -25,6 +25,8 @@ function writeHead(response: ServerResponse, status: number, headers: HttpHeader
 export class NodeResponder implements HttpResponder {
   refusals: RefusalWatch | undefined;
   corsHeaders: HttpHeaders | undefined;
+  /** Called when other code turns out to have sent the response. */
+  onTaken: (() => void) | undefined;
   readonly #response: ServerResponse;
   readonly #request: HttpRequest;
   readonly #unsent: Unsent;
@@ -68,7 +70,9 @@ export class NodeResponder implements HttpResponder {
 
   get gone(): boolean {
     const { destroyed, headersSent, writableEnded, req } = this.#response;
-    return destroyed || req.socket.destroyed || (!this.#hasAnswered && (headersSent || writableEnded));
+    const isTaken = !this.#hasAnswered && (headersSent || writableEnded);
+    if (isTaken) this.onTaken?.();
+    return isTaken || destroyed || req.socket.destroyed;
   }
 
   #withCors(headers: HttpHeaders): HttpHeaders {

@@ -41,6 +41,10 @@ const knownOptions: Known<StdioOptions> = {
   peerIsUser: flag,
 };
 
+function problem(field: string): string | undefined {
+  return field === "port" ? "is not an option: stdio has none; use serveHttp of halyard/node" : undefined;
+}
+
 /** A server on stdio. */
 export interface StdioServer {
   /** Resolves when the client has disconnected and everything has been written. */
@@ -65,7 +69,7 @@ export interface StdioServer {
  */
 export async function serveStdio(server: Servable, options: StdioOptions = {}): Promise<StdioServer> {
   const port = portOf(server, "serveStdio");
-  checkOptions({ subject: "serveStdio" }, options, knownOptions);
+  checkOptions({ subject: "serveStdio", such: "{ input, output }", problem }, options, knownOptions);
   // At once, since the author may log while the node joins.
   const stdout = claimStdout(options.output ?? process.stdout);
   await port.cluster?.join().catch(async (error: unknown) => {

@@ -14,7 +14,7 @@ import { checkCallOptions, type ClientSettings, knownCallOptions } from "../clie
 import { CallTimeout, NoCommonRevision, RpcRejection } from "../client/settings/errors.ts";
 import { type ClientLimits, defaultBackoff, defaultClientLimits } from "../client/settings/limits.ts";
 import type { CallOptions, ConnectOptions as ClientOptions } from "../client/settings/options.ts";
-import { func, type Known, needed, type Table } from "../kinds.ts";
+import { func, type Known, milliseconds, needed, type Table } from "../kinds.ts";
 import { extensionIds } from "../protocol/meta.ts";
 import type { ClientCapabilities } from "../protocol/model.ts";
 import type { Revision } from "../protocol/revision.ts";
@@ -65,7 +65,7 @@ const knownRawOptions: Known<RawRequestOptions> = {
   id: { is: (value) => typeof value === "string" || typeof value === "number", mustBe: "a text or a number" },
 };
 
-const knownMatches: Table = { matches: needed(func) };
+const knownMatches: Table = { matches: needed(func), timeoutMs: milliseconds };
 
 /** What a test client knows of a server in the same process. */
 export interface TestedServer {
@@ -239,7 +239,7 @@ export class TestClient<Tools extends ToolTypes<Tools> = AnyTools> extends McpCl
     matches: (message: Received) => boolean,
     timeoutMs: number = defaultTimeoutMs,
   ): Promise<Received> {
-    checkCallOptions("waitFor", { matches }, knownMatches);
+    checkCallOptions("waitFor", { matches, timeoutMs }, knownMatches);
     return this.#answers.unlessThrown(this.#wire.find(matches, timeoutMs));
   }
 

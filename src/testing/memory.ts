@@ -6,7 +6,7 @@ import { awaitedFirst } from "../client/other-names.ts";
 import { knownConnectOptions } from "../client/settings/checks.ts";
 import type { ConnectOptions as ClientOptions } from "../client/settings/options.ts";
 import { ConfigurationError } from "../errors.ts";
-import { flag, func, type Known, oneOf, plainObject } from "../kinds.ts";
+import { flag, func, type Known, mismatch, oneOf, plainObject } from "../kinds.ts";
 import { checkOptions } from "../options.ts";
 import { memoryWire } from "../pipe/memory-wire.ts";
 import { revisions } from "../protocol/revisions/index.ts";
@@ -65,6 +65,10 @@ async function open<Tools extends ToolTypes<Tools>>(
   options: ConnectOptions,
 ): Promise<TestClient<Tools>> {
   checkOptions({ subject: "connect" }, options, knownOptions);
+  if (isElsewhere(server)) {
+    const problem = `${mismatch("an McpServer of halyard", server)}: ${elsewhere}`;
+    throw new ConfigurationError("INVALID_OPTION", { subject: "connect", field: "server" }, problem);
+  }
   const port = portOf(server, "connect");
   const failures = new Map<string, unknown>();
   const handlers = await handlersOf(options);
@@ -75,6 +79,13 @@ async function open<Tools extends ToolTypes<Tools>>(
   const client = new TestClient<Tools>(wire, { ...options, ...(revision && { revision }) }, tested);
   if (options.handshake !== false) await client.open();
   return client;
+}
+
+const elsewhere = "to reach a server elsewhere, use connect of halyard/client";
+
+/** Whether it is a target of the other `connect`. */
+function isElsewhere(target: unknown): boolean {
+  return typeof target === "string" || target instanceof URL || "command" in Object(target);
 }
 
 /** What `server/discover` would say, so that connecting takes no request that a test would have to count. */

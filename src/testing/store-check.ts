@@ -13,6 +13,10 @@ export function contractOf<Store>(
 ): readonly StoreCheck<Store>[] {
   return Object.entries(checks).map(([title, check]) => ({
     title,
-    run: async (make) => check(await make()),
+    run: async (make) => {
+      if (typeof make !== "function")
+        throw new TypeError("run takes a function that makes what it checks: run(() => memoryBackplane())");
+      await check(await make());
+    },
   }));
 }

@@ -33,8 +33,13 @@ export function parseJson(text: string, limits: MessageLimits, hasRoom: HasRoom 
   try {
     return { ok: true, value: JSON.parse(text), weight };
   } catch {
-    return refused(errorCodes.parse, "The message is not valid JSON");
+    return refused(errorCodes.parse, `The message is not valid JSON${hintOf(text)}`);
   }
+}
+
+function hintOf(text: string): string {
+  if (text === "") return ": it is empty";
+  return text.startsWith("[object") ? ": pass JSON.stringify(message)" : "";
 }
 
 /** The same for a reader that does not count memory: weighing costs a scan of the text. `limit`: the one that the text exceeds. */

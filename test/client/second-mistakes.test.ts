@@ -240,7 +240,7 @@ describe("a handler that fails, on a revision where the server asks", () => {
     ],
     "returns an answer of another shape": [
       () => "Ada",
-      'onElicit returned an answer that cannot be sent: action must be "accept", "decline" or "cancel"',
+      'onElicit returned an answer that cannot be sent: action must be "accept", "decline" or "cancel": return { action: "accept", content }',
     ],
   } as const;
 

@@ -250,7 +250,7 @@ describe("a wrong entry fails alone, and names entry, field and remedy", () => {
     [
       "another scheme",
       { url: "ftp://example.com/x" },
-      '"bad".url is "ftp://example.com/x", which is not an http(s) URL: to start a command, pass { command: "node", args: ["server.js"] }',
+      '"bad".url is "ftp://example.com/x", and ftp is not a transport of MCP: use http(s)',
     ],
     [
       "a text for args",

@@ -4,7 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { McpServer } from "halyard";
 import { connect, connectAll, McpClient } from "halyard/client";
-import { connect as connectTest, replay } from "halyard/testing";
+import { memoryBackplane } from "halyard/cluster";
+import { backplaneContract, connect as connectTest, replay } from "halyard/testing";
 import { afterAll, describe, expect, onTestFinished, test, vi } from "vitest";
 import * as z from "zod";
 import { newestLegacy } from "../support/revisions.ts";
@@ -18,6 +19,9 @@ server.tool("ask", {}, async (_, ctx) => {
 });
 server.tool("roots", {}, async (_, ctx) => JSON.stringify(await ctx.roots()));
 
+const templates = new McpServer({ name: "templates", version: "1.0.0" });
+templates.resourceTemplate("note:///{name}", {}, () => "A note");
+
 const folder = mkdtempSync(join(tmpdir(), "halyard-mistakes-"));
 writeFileSync(join(folder, "empty.js"), "");
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -30,6 +34,15 @@ const to = (target: unknown, options?: object) => () => connect(target as string
 const call = (args: unknown) => async () => (await connect(server)).callTool("any", args as never);
 const unfit = (what: string) => `callTool("any"): arguments.${what}, which JSON cannot hold`;
 const recording = 'replay takes lines: replay(readFileSync(path, "utf8").split("\\n"))';
+
+const notAbsolute =
+  "uri must be an absolute URI (RFC 3986): encode spaces, and give the variables of a template values";
+const ownFetch = "is not an option: pass fetch: a function that goes that way";
+
+const refused = Object.assign(new Error("connect ECONNREFUSED"), { code: "ECONNREFUSED" });
+
+/** As JavaScript sees a client. */
+type Untyped = { readonly [method in "callTool" | "on" | "complete"]: (...given: unknown[]) => unknown };
 
 /** As that of another package is made. */
 type Made = new (...given: unknown[]) => McpClient;
@@ -88,6 +101,12 @@ const mistakes: Readonly<Record<string, readonly [make: () => unknown, says: str
     to({ command: "sleep", args: ["100"] }, { connectTimeoutMs: 200 }),
     "Connecting to sleep 100: no response after 200 ms: raise connectTimeoutMs if it needs longer; it sent no message: is it an MCP server on stdio?",
   ],
+  "the home folder in an argument": [
+    to({ command: process.execPath, args: ["~/server.js"], cwd: folder }),
+    expect.stringContaining(
+      `${process.execPath} (in ${folder}) exited with code 1 before it sent a message: nothing replaces ~ and variables in args: pass the values`,
+    ) as string,
+  ],
   "a script that does not serve": [
     to({ command: process.execPath, args: ["empty.js"], cwd: folder }),
     `${process.execPath} (in ${folder}) exited with code 0 before it sent a message: does empty.js call serveStdio()?`,
@@ -112,6 +131,109 @@ const mistakes: Readonly<Record<string, readonly [make: () => unknown, says: str
     to({ command: "node", cwd: join(folder, "empty.js") }),
     `Cannot start node in ${join(folder, "empty.js")}: it is not a folder: correct cwd`,
   ],
+  "a list taken for a result": [
+    async () => ((await (await connect(server)).listTools()) as never)["tools"],
+    "The list of listTools() has no tools: use the list itself: const tools = await client.listTools()",
+  ],
+  "a list of templates taken for a result": [
+    async () =>
+      ((await (await connectTest(templates)).listResourceTemplates()) as never)["resourceTemplates"],
+    "The list of listResourceTemplates() has no resourceTemplates: use the list itself: const resourceTemplates = await client.listResourceTemplates()",
+  ],
+  "the cursor of a list": [
+    async () => ((await (await connectTest(server)).listTools()) as never)["nextCursor"],
+    'The list of listTools() has no nextCursor: use client.page("tools"), which has one; the list has all pages',
+  ],
+  "a schema of the result": [
+    async () =>
+      ((await connect(server)) as unknown as Untyped).callTool("any", {}, undefined, { timeoutMs: 5 }),
+    "callTool takes (name, args, options): there is no schema of the result",
+  ],
+  "an event without a callback": [
+    async () => ((await connect(server)) as unknown as Untyped).on("state"),
+    "on: callback must be a function, not undefined",
+  ],
+  "an AbortController as the signal": [
+    async () => (await connect(server)).callTool("any", {}, { signal: new AbortController() as never }),
+    "callTool: signal must be an AbortSignal, not an instance of AbortController: pass its signal",
+  ],
+  "a completion by names": [
+    async () => ((await connect(server)) as unknown as Untyped).complete("greet", "city", "O"),
+    'complete takes a reference: complete({ type: "ref/prompt", name: "greet" }, { name, value })',
+  ],
+  "a template as a URI": [async () => (await connect(templates)).readResource("note:///{name}"), notAbsolute],
+  "a space in a URI": [async () => (await connect(templates)).readResource("note:///a b"), notAbsolute],
+  "a notification without its prefix": [
+    async () => (await connect(server)).notify("roots/list_changed"),
+    'notify: roots/list_changed is no notification: did you mean "notifications/roots/list_changed"?',
+  ],
+  "the type of a transport": [
+    to({ type: "stdio", command: "node" }),
+    "connect: type is not an option: leave it out; a command is always a server on stdio",
+  ],
+  "a name of a command": [
+    to({ name: "files", command: "node" }),
+    "connect: name is not an option: leave it out; connectAll({ files: { command, args } }) has names",
+  ],
+  "a shell for a command": [
+    to({ command: "node", shell: true }),
+    'connect: shell is not an option: pass { command: "sh", args: ["-c", "…"] }',
+  ],
+  "a proxy": [to(url, { proxy: "http://127.0.0.1:8080" }), `connect: proxy ${ownFetch}`],
+  "an agent": [to(url, { agent: {} }), `connect: agent ${ownFetch}`],
+  "a transport": [
+    to(url, { transport: "sse" }),
+    "connect: transport is not an option: leave it out; the target decides it",
+  ],
+  "a port that there is not": [
+    to("http://127.0.0.1:99999/mcp"),
+    'connect: target is "http://127.0.0.1:99999/mcp", which is not a URL: check the host, and the port, which is 65535 at most',
+  ],
+  "a variable that nothing has replaced": [
+    to("${MCP_URL}"),
+    'connect: target is "${MCP_URL}", a variable that nothing has replaced: pass its value, such as process.env.MCP_URL',
+  ],
+  "a URL in quotes": [
+    to('"https://mcp.example.com/mcp"'),
+    'connect: target is "\\"https://mcp.example.com/mcp\\"": remove the quotes',
+  ],
+  "another scheme": [
+    to("mcp://127.0.0.1:3000"),
+    'connect: target is "mcp://127.0.0.1:3000", and mcp is not a transport of MCP: use http(s)',
+  ],
+  "an address where nothing listens, in a short time": [
+    to(url, { connectTimeoutMs: 100, fetch: () => Promise.reject(refused) }),
+    "Could not reach https://mcp.example.com/mcp: nothing listens at mcp.example.com: start the server, or check host and port (ECONNREFUSED)",
+  ],
+  "a word as a target": [to("weather"), 'connect: target is "weather", which is not an http(s) URL'],
+  "a path with spaces that does not exist": [
+    to({ command: "./no such/program.exe", cwd: folder }),
+    `Cannot start ./no such/program.exe in ${folder}: ${join(folder, "no such/program.exe")} does not exist`,
+  ],
+  "a line for a shell": [
+    to({ command: "cd .. && node server.js", cwd: folder }),
+    `Cannot start cd .. && node server.js in ${folder}: it needs a shell: pass { command: "sh", args: ["-c", "…"] }, or cwd instead of cd`,
+  ],
+  "a pipe": [
+    to({ command: "node server.js | tee log", cwd: folder }),
+    `Cannot start node server.js | tee log in ${folder}: it needs a shell: pass { command: "sh", args: ["-c", "…"] }, or cwd instead of cd`,
+  ],
+  "a time to wait in an object": [
+    async () => (await connectTest(server)).waitFor(() => false, { timeoutMs: 300 } as never),
+    "waitFor: timeoutMs must be a whole number of milliseconds from 1 to 2147483647",
+  ],
+  "a URL for a test": [
+    () => connectTest(url as never),
+    'connect: server must be an McpServer of halyard, not "https://mcp.example.com/mcp": to reach a server elsewhere, use connect of halyard/client',
+  ],
+  "a command for a test": [
+    () => connectTest({ command: "node" } as never),
+    "connect: server must be an McpServer of halyard: to reach a server elsewhere, use connect of halyard/client",
+  ],
+  "a backplane for a check": [
+    async () => backplaneContract()[0]?.run(memoryBackplane() as never),
+    "run takes a function that makes what it checks: run(() => memoryBackplane())",
+  ],
   "the id of a task": [
     async () => (await connect(server)).task({ id: "7" } as never),
     "task takes what toJSON() of a task returned, with its tool: pass task.toJSON()",
@@ -120,7 +242,7 @@ const mistakes: Readonly<Record<string, readonly [make: () => unknown, says: str
 
 test.each(Object.entries(mistakes))("%s", async (_, [make, says]) => {
   const error = await (async () => make())().catch((reason: unknown) => reason);
-  expect((error as Error).message).toBe(says);
+  expect((error as Error).message).toEqual(says);
 });
 
 test("arguments that JSON can hold are sent as they are", async () => {

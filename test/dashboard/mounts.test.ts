@@ -200,3 +200,22 @@ test("10,000 wrong requests at once do not keep the right one out", async () => 
   expect([...statuses].toSorted()).toEqual([400, 405, 503]);
   expect((await ask(about)).status).toBe(200);
 });
+
+test("a page whose files are not mounted says so, until its styles are there", async () => {
+  const page = dashboard({ token });
+  const app = express();
+  app.all("/mcp", nodeMount(page));
+  app.all("/dashboard", page.nodeHandler);
+  const port = await portOf(app.listen(0, "127.0.0.1"));
+  expect((await sendTo(port, { path: "/dashboard/page.css" })).status).toBe(404);
+  const html = await (await sendTo(port, { method: "GET", path: "/dashboard/" })).complete();
+  expect(html.text.replace(/\s+/g, " ")).toContain(
+    '<p id="unmounted"> The files of this page are not found: mount the dashboard at all paths below this one, as with app.use("/dashboard", page.nodeHandler) in Express </p>',
+  );
+  const whole = express().use("/dashboard", page.nodeHandler);
+  const css = await sendTo(await portOf(whole.listen(0, "127.0.0.1")), {
+    method: "GET",
+    path: "/dashboard/page.css",
+  });
+  expect((await css.complete()).text).toMatch(/#unmounted\s*\{\s*display:\s*none/);
+});

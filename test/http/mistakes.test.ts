@@ -1,6 +1,7 @@
 // Mistakes of a first hour with the HTTP mounts: each row is what somebody writes, and the whole text that they read.
 import { createServer } from "node:http";
 import { type AddressInfo, Server as NetServer } from "node:net";
+import express from "express";
 import { McpServer } from "halyard";
 import { bearerAuth, developmentIssuer } from "halyard/auth";
 import { memoryBackplane } from "halyard/cluster";
@@ -23,6 +24,8 @@ const authKind =
 const dashboardKind = 'must be what dashboard() returns, which you import from "halyard/dashboard"';
 const tls =
   "Halyard serves plain HTTP: put a proxy with TLS in front, or pass nodeHandler(server) to createServer({ cert, key }, handler) of node:https";
+const pathKind = 'must be the path of a URL, such as "/mcp"';
+const router = ": patterns of routers do not work: make one handler for each path";
 const originsKind =
   'must be a list of origins such as "https://app.example.com", without a path or a slash at the end, or "*"';
 const whole = { resource: "https://mcp.example.com/mcp", authorizationServers: ["https://auth.example.com"] };
@@ -119,6 +122,24 @@ const atStart: readonly [name: string, write: () => unknown, read: string][] = [
     serve({ host: "0.0.0.0" }),
     'serveHttp: allowedHosts is missing: other machines may reach 0.0.0.0, so list the hosts that clients use, such as ["mcp.example.com"]',
   ],
+  [
+    "an app instead of a server",
+    () => serveHttp(any(express()), { port: 0 }),
+    "HTTP: server listens itself: pass the McpServer here, or mount nodeHandler(server) in it",
+  ],
+  [
+    "a server of HTTP as an option",
+    serve({ server: createServer() }),
+    "HTTP: server is not an option: nodeHandler(server) is a listener for a server of your own",
+  ],
+  [
+    "a path of a router",
+    mount({ path: "/:tenant/mcp" }),
+    `HTTP: path ${pathKind}, not "/:tenant/mcp"${router}`,
+  ],
+  ["a path with braces", mount({ path: "/{tenant}" }), `HTTP: path ${pathKind}, not "/{tenant}"${router}`],
+  ["a path of Next.js", mount({ path: "/[x]/mcp" }), `HTTP: path ${pathKind}, not "/[x]/mcp"${router}`],
+  ["a path with a star", mount({ path: "/mcp/*" }), `HTTP: path ${pathKind}, not "/mcp/*"${router}`],
   ["dashboard: true", serve({ dashboard: true }), `HTTP: dashboard ${dashboardKind}, not true`],
   [
     "dashboard that is not called",

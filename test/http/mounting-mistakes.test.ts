@@ -1,6 +1,8 @@
 // Mistakes in front of the handler: frameworks that read the body, other paths, proxies and browsers. The response or the log says what to do.
 import { createServer, type RequestListener } from "node:http";
+import { connect as connectHttp2, createServer as createHttp2 } from "node:http2";
 import type { AddressInfo } from "node:net";
+import { text } from "node:stream/consumers";
 import express from "express";
 import { fastify } from "fastify";
 import { fetchHandler } from "halyard/fetch";
@@ -101,6 +103,117 @@ test("a request without a Host header says who must pass it on", async () => {
   onTestFinished(close);
   const reply = await openRaw(port).request("GET /mcp HTTP/1.0\r\n\r\n");
   expect(reply).toContain('"The request has no Host header: a proxy in front must pass it on"');
+});
+
+test.each(["0.0.0.0:3000", "[::]:3000"])("the host %s is not to be allowed", async (host) => {
+  const { port, close } = await serveHttp(httpServer().server, { port: 0 });
+  onTestFinished(close);
+  expect(await messageOf(port, { ...call, headers: { ...call.headers, host } })).toEqual([
+    403,
+    `Host ${host} is not allowed: it is an address to listen on, so connect to 127.0.0.1`,
+  ]);
+});
+
+test.each([undefined, ["*"]])("HTTP/2 of Node is refused, with allowedHosts %s", async (allowedHosts) => {
+  const { server, log } = httpServer();
+  const handler = nodeHandler(server, { allowedHosts });
+  const http = createHttp2(handler as unknown as Parameters<typeof createHttp2>[1]).listen(0, "127.0.0.1");
+  await until(() => http.listening);
+  const client = connectHttp2(`http://127.0.0.1:${(http.address() as AddressInfo).port}`);
+  onTestFinished(async () => {
+    client.destroy();
+    http.close();
+    await handler.close();
+  });
+  const request = client.request({ ":method": "POST", ":path": "/mcp", "content-type": "application/json" });
+  let status: unknown;
+  request.on("response", (headers) => void (status = headers[":status"]));
+  const says = "node:http2 is not supported: use node:http, or put a proxy that speaks HTTP/2 in front";
+  expect([JSON.parse(await text(request.end("{}"))).error.message, status]).toEqual([says, 403]);
+  expect(log.map(({ message }) => message)).toEqual([says]);
+});
+
+describe("a response that other code has sent", () => {
+  const says =
+    "Other code has sent the response before the MCP handler: in Fastify, call reply.hijack() first; in Express, do not respond before it";
+
+  test("is named in the log, once", async () => {
+    const { server, log } = httpServer();
+    const handler = nodeHandler(server);
+    const app = express();
+    app.all("/mcp", (request, response) => {
+      response.end();
+      void handler(request, response);
+    });
+    const port = await listening(app);
+    for (let count = 0; count < 2; count++) expect((await sendTo(port, call)).status).toBe(200);
+    await until(() => log.length > 0);
+    expect(log.map(({ message }) => message)).toEqual([says]);
+  });
+
+  test("such as that of Fastify without hijack, is named, too", async () => {
+    const { server, log } = httpServer();
+    const handler = nodeHandler(server);
+    const app = fastify({ forceCloseConnections: true });
+    app.removeAllContentTypeParsers();
+    app.addContentTypeParser("*", (_, __, done) => done(null));
+    app.all("/mcp", (request, reply) => {
+      void handler(request.raw, reply.raw);
+      void reply.send();
+    });
+    onTestFinished(() => app.close());
+    await app.listen({ port: 0, host: "127.0.0.1" });
+    expect((await sendTo((app.server.address() as AddressInfo).port, call)).status).toBe(200);
+    await until(() => log.length > 0);
+    expect(log.map(({ message }) => message)).toEqual([says]);
+  });
+
+  test("is not that of a client that has gone, nor the handler's own", async () => {
+    const { server, log, gate, aborted, waiting } = httpServer();
+    const handler = nodeHandler(server);
+    const port = await listening((request, response) => void handler(request, response));
+    expect((await sendTo(port, call)).status).toBe(200);
+    const { body, headers } = modernPost(modernCall(2, "wait")) as {
+      body: string;
+      headers: Record<string, string>;
+    };
+    const stop = new AbortController();
+    const gone = fetch(`http://127.0.0.1:${port}/mcp`, {
+      method: "POST",
+      body,
+      headers,
+      signal: stop.signal,
+    });
+    await until(() => waiting() > 0);
+    stop.abort();
+    await expect(gone).rejects.toThrow();
+    await until(() => aborted.length > 0);
+    gate.resolve();
+    expect(log).toEqual([]);
+  });
+});
+
+test("a handler that is made for each request is named in the log, once", async () => {
+  const { server, log } = httpServer();
+  const made = Array.from({ length: 12 }, () => fetchHandler(server));
+  onTestFinished(async () => void (await Promise.all(made.map((handler) => handler.close()))));
+  expect(log.map(({ message }) => message)).toEqual([
+    "This server has 11 open HTTP handlers: call fetchHandler() or nodeHandler() once, and not for each request",
+  ]);
+  const other = httpServer();
+  for (let count = 0; count < 12; count++) await fetchHandler(other.server).close();
+  expect(other.log).toEqual([]);
+});
+
+describeEdges("a body that is not JSON", (open) => {
+  test.each([
+    ["", "The message is not valid JSON: it is empty"],
+    ["[object Object]", "The message is not valid JSON: pass JSON.stringify(message)"],
+    ["{'id':1}", "The message is not valid JSON"],
+  ])("such as %j says why", async (body, says) => {
+    const reply = await (await open(httpServer().server)).send({ ...call, body });
+    expect([reply.status, (await reply.answer()).error?.message]).toEqual([400, says]);
+  });
 });
 
 describeEdges("a page of another origin", (open) => {

@@ -2,8 +2,11 @@
 import { McpServer, text, ToolError } from "halyard";
 import { fetchHandler } from "halyard/fetch";
 import { nodeHandler } from "halyard/node";
+import { serveStdio } from "halyard/stdio";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
+import { PassThrough } from "node:stream";
+import { fastify } from "fastify";
 import { describe, expect, onTestFinished, test } from "vitest";
 import * as z from "zod";
 import { call, makeServer, open, refusal } from "../support/catalogue.ts";
@@ -49,13 +52,33 @@ describe("a mistake in a definition", () => {
       () => fetchHandler(new McpServer(info), { allowedHosts: ["*.example.com"] }),
     ],
     [
-      'HTTP: path must be the path of a URL, such as "/mcp", not "/mcp/*"',
+      'HTTP: path must be the path of a URL, such as "/mcp", not "/mcp/*": patterns of routers do not work: make one handler for each path',
       () => fetchHandler(new McpServer(info), { path: "/mcp/*" }),
+    ],
+    [
+      "server: logger must be an object with debug, info, warn and error, such as console, not an instance of Pino: pino takes the object first, so wrap it: warn: (message, details) => log.warn(details, message)",
+      () => new McpServer(info, { logger: fastify({ logger: { level: "silent" } }).log } as Untyped),
+    ],
+    [
+      "server: backplane must be redisBackplane(client) or natsBackplane(connection): pass redisBackplane(client)",
+      () => new McpServer(info, { backplane: { duplicate: run } } as Untyped),
     ],
     ["new ToolError(message): message must be a text, not undefined", () => new (ToolError as Untyped)()],
   ])("%s", (message, write) => {
     expect(() => write(makeServer().server)).toThrow(expect.objectContaining({ message }));
   });
+});
+
+test.each<[message: string, options: unknown]>([
+  [
+    "serveStdio: options must be an object such as { input, output }, not an instance of PassThrough",
+    new PassThrough(),
+  ],
+  ["serveStdio: port is not an option: stdio has none; use serveHttp of halyard/node", { port: 3000 }],
+])("%s", async (message, options) => {
+  await expect(serveStdio(makeServer().server, options as Untyped)).rejects.toThrow(
+    expect.objectContaining({ message }),
+  );
 });
 
 describe("a request of a browser or an old client", () => {

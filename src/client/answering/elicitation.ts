@@ -79,5 +79,8 @@ function readPage(params: JsonObject, message: string, handler: OnElicit<UrlQues
 function actionOf(answer: unknown): ElicitAnswer["action"] {
   const action = isObject(answer) ? answer["action"] : undefined;
   if (action === "accept" || action === "decline" || action === "cancel") return action;
-  throw mistake("onElicit", 'action must be "accept", "decline" or "cancel"');
+  throw mistake(
+    "onElicit",
+    'action must be "accept", "decline" or "cancel": return { action: "accept", content }',
+  );
 }

@@ -1,5 +1,6 @@
 // Lists what a server offers, page by page: all at once, or one entry after the other.
 import { clip, errorCodes } from "../../errors.ts";
+import { refuseOn } from "../../refused-names.ts";
 import { sizeOf } from "../../wire/size.ts";
 import type { ResultCache } from "../cache/result-cache.ts";
 import type { Core, CoreRequestOptions } from "../calls/core.ts";
@@ -104,7 +105,11 @@ export class Lists {
       if (bytes > maxListBytes) throw tooMany(kind, "maxListBytes", maxListBytes);
       for (const entry of entries) collected.push(entry);
     }
-    return collected;
+    const all = kinds[kind].each.replace("each", "list");
+    return refuseOn(collected, `The list of ${all}s()`, {
+      [kind]: `the list itself: const ${kind} = await client.${all}s()`,
+      nextCursor: `client.page("${kind}"), which has one; the list has all pages`,
+    });
   }
 
   async *#pages<Kind extends ListKind>(

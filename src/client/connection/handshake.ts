@@ -289,7 +289,10 @@ class Handshake {
     if (waitMs === undefined) return false;
     const attempt = this.#attempts.made + 1;
     this.#settings.observe?.({ type: "retry", method, attempt, waitMs, reason: error.message });
-    await pause(waitMs, this.#task.signal);
+    await pause(waitMs, this.#task.signal).catch((reason: unknown) => {
+      // What has failed says more than that the time is over.
+      throw reason instanceof CallTimeout ? error : reason;
+    });
     return true;
   }
 

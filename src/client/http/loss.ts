@@ -27,7 +27,7 @@ export function lossOf(error: unknown, request: HttpRequest, hasReply = false): 
 
 /** The error for a request whose session the server does not know. */
 export function sessionLoss(url: string): ConnectionLost {
-  const message = `${shownUrl(url)} no longer knows the session (404): it restarted, or several servers without a common backplane share this address`;
+  const message = `${shownUrl(url)} no longer knows the session (404): it restarted, several servers share this address without a common backplane, name and prefix, or its code calls fetchHandler() or nodeHandler() for each request: call it once`;
   return new ConnectionLost("session-gone", message, { mayHaveRun: false });
 }
 

@@ -37,8 +37,12 @@ export class HttpTransport implements Transport {
   readonly credentials: (() => string | Promise<string>) | undefined;
   readonly #options: HttpChannelOptions;
 
-  constructor(url: string | URL, options: HttpTransportOptions) {
-    const dialled = checkUrl(url);
+  /** The transport to a URL. Rejects if it is not one of HTTP. */
+  static async to(url: string | URL, options: HttpTransportOptions): Promise<HttpTransport> {
+    return new HttpTransport(await checkUrl(url), options);
+  }
+
+  private constructor(dialled: string, options: HttpTransportOptions) {
     this.address = shownUrl(dialled);
     this.secrets = options.secrets;
     const { limits, backoff, secrets } = options;
@@ -75,31 +79,20 @@ function olderTransport({ address, secrets }: Transport, options: HttpChannelOpt
   };
 }
 
-function checkUrl(target: string | URL): string {
+const notHttp = later(
+  () => import("./not-http.ts"),
+  (module) => module.notHttp,
+);
+
+async function checkUrl(target: string | URL): Promise<string> {
   const fail = (problem: string): never => {
     throw new ConfigurationError("INVALID_OPTION", { subject: "connect", field: "target" }, problem);
   };
   const url = URL.canParse(String(target)) ? new URL(target) : undefined;
-  if (url?.protocol !== "http:" && url?.protocol !== "https:") return fail(notHttp(String(target)));
+  if (url?.protocol !== "http:" && url?.protocol !== "https:")
+    return fail((await notHttp.get())(String(target)));
   if (url.username || url.password)
     fail("must not contain credentials: pass them with the option auth or headers");
   url.hash = "";
   return url.href;
-}
-
-/** A host, with a port or a dot in it, and perhaps a path. */
-const hostAndPath = /^(?:localhost|[\w-]+(?:\.[\w-]+)+)(?::\d+)?(?:\/|$)|^[\w-]+:\d+/;
-
-function notHttp(target: string): string {
-  if (/^\s*\{/.test(target)) return "is the text of JSON: pass connectAll(JSON.parse(text))";
-  const lacksScheme = hostAndPath.test(target) && !/\.[cm]?[jt]s$/.test(target);
-  if (lacksScheme) {
-    const isLocal = /^(?:localhost|127\.)/.test(target);
-    const meant = shownUrl(`${isLocal ? "http" : "https"}://${target}`);
-    return `has no scheme: write ${JSON.stringify(meant)}`;
-  }
-  if (target === "") return "is empty: pass the URL of the server";
-  const shown = JSON.stringify(shownUrl(target));
-  if (/^wss?:/i.test(target)) return `is ${shown}, and WebSocket is not a transport of MCP: use http(s)`;
-  return `is ${shown}, which is not an http(s) URL: to start a command, pass { command: "node", args: ["server.js"] }`;
 }

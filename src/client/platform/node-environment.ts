@@ -57,15 +57,25 @@ export function explainSpawnError(error: NodeJS.ErrnoException, { command, cwd, 
     return `${path} is a batch file: pass cmd as the command, and ["/c", ${JSON.stringify(command)}, …] as args`;
   if (error.code === "EACCES" && path !== undefined) return `${path} is not an executable file`;
   if (error.code !== "ENOENT") return error.message;
-  const [program, ...words] = command.trim().split(/\s+/);
-  const isLine = words.length > 0 && (path === undefined || !exists(path));
-  if (isLine)
-    return `it is a whole command line: pass { command: ${JSON.stringify(program)}, args: [${words.length === 1 ? "its argument" : `its ${words.length} arguments`}] }`;
-  if (path === undefined)
-    return `no folder of PATH has it (${env["PATH"] ?? "PATH is empty"}): install it, or pass its whole path`;
-  return exists(path)
-    ? `${path} exists, but the program that its first line names does not`
-    : `${path} does not exist`;
+  if (path !== undefined && exists(path))
+    return `${path} exists, but the program that its first line names does not`;
+  const missing =
+    path === undefined
+      ? `no folder of PATH has it (${env["PATH"] ?? "PATH is empty"}): install it, or pass its whole path`
+      : `${path} does not exist`;
+  return lineProblem(command, cwd) ?? missing;
+}
+
+/** Why a command that does not exist is none, if it is a line for a shell, or of a program and its arguments. */
+function lineProblem(command: string, cwd: string): string | undefined {
+  if (/[|&;<>]/.test(command))
+    return 'it needs a shell: pass { command: "sh", args: ["-c", "…"] }, or cwd instead of cd';
+  const [program = "", ...words] = command.trim().split(/\s+/);
+  const isPath = /[/\\]/.test(program);
+  // The folders of a path may have spaces in their names.
+  if (words.length === 0 || (isPath && !exists(resolve(cwd, program)))) return undefined;
+  const args = words.length === 1 ? "its argument" : `its ${words.length} arguments`;
+  return `it is a whole command line: pass { command: ${JSON.stringify(program)}, args: [${args}] }`;
 }
 
 /** The first file of that name in the folders of PATH. */

@@ -272,6 +272,8 @@ export class ServerProcess implements Wire {
     const { command, args } = this.#command;
     const script = args.find((arg) => /\.[cm]?[jt]sx?$/.test(arg));
     if (this.#child.exitCode === 0) return script ? `: does ${script} call serveStdio()?` : isServer;
+    if (args.some((arg) => /^(?:~\/|\$\{?\w)/.test(arg)))
+      return ": nothing replaces ~ and variables in args: pass the values";
     const isTypeScript = /\bnode(?:\.exe)?$/.test(command) && args.some((arg) => /\.[cm]?tsx?$/.test(arg));
     if (!isTypeScript || !/SyntaxError|ERR_UNKNOWN_FILE_EXTENSION|ERR_UNSUPPORTED/.test(stderr)) return "";
     return ': node cannot run this TypeScript file: pass { command: "npx", args: ["tsx", …] }';

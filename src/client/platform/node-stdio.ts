@@ -27,6 +27,14 @@ const knownCommand: Known<CommandTarget> = {
   graceMs: milliseconds,
 };
 
+/** What to do about fields of files that name servers, and of `spawn`. */
+function otherField(field: string, value: unknown): string | undefined {
+  if (field === "type") return "is not an option: leave it out; a command is always a server on stdio";
+  if (field === "shell") return 'is not an option: pass { command: "sh", args: ["-c", "…"] }';
+  if (field !== "name") return undefined;
+  return `is not an option: leave it out; connectAll({ ${String(value)}: { command, args } }) has names`;
+}
+
 export class StdioTransport implements Transport {
   readonly kind = "stdio";
   readonly hasHeaders = false;
@@ -43,7 +51,7 @@ export class StdioTransport implements Transport {
     secrets: Secrets,
     observe: (event: ClientEvent) => void,
   ) {
-    checkOptions({ subject: "connect" }, target, knownCommand);
+    checkOptions({ subject: "connect", problem: otherField }, target, knownCommand);
     const { command, args = [], cwd = process.cwd(), env, restart = false, graceMs = 2000 } = target;
     checkPassable({ command: [command], args, cwd: [cwd], env: Object.entries(env ?? {}).flat() });
     this.address = [command, ...shownArguments(args, variablesOf(target))].join(" ");

@@ -1,4 +1,5 @@
 // Refuses what cannot be sent, and what other clients pass to the methods of a client, and shows the form here.
+import { protocolNotifications } from "../../protocol/notifications.ts";
 import { func, isPlain, mismatch, problemOf } from "../../kinds.ts";
 import { isObject } from "../../wire/message.ts";
 
@@ -10,10 +11,24 @@ export function checkName(method: string, name: unknown, args: string): void {
   throw new TypeError(`${method} takes the name and the arguments apart: ${method}("${shown}", ${args})`);
 }
 
-export function checkArguments(method: string, tool: string, args: unknown): void {
+function checkArguments(method: string, tool: string, args: unknown): void {
   if (args !== undefined && !isObject(args))
     throw new TypeError(`${method}("${tool}"): the arguments must be an object, such as { city: "Oslo" }`);
   checkJson(method, tool, args, "arguments");
+}
+
+/** `given`: what follows the name. */
+export function checkCall(method: string, name: unknown, given: readonly unknown[]): void {
+  checkName(method, name, '{ city: "Oslo" }');
+  if (given.length > 2)
+    throw new TypeError(`${method} takes (name, args, options): there is no schema of the result`);
+  checkArguments(method, name as string, given[0]);
+}
+
+export function checkListener(event: unknown, callback: unknown): void {
+  if (event !== "state") throw new TypeError(`on: there is no event ${String(event)}: use "state"`);
+  const problem = problemOf(func, callback);
+  if (problem !== undefined) throw new TypeError(`on: callback ${problem}`);
 }
 
 /** What JSON-RPC allows is more; MCP has objects only. */
@@ -21,6 +36,10 @@ export function checkParams(method: string, name: string, params: unknown): void
   if (params !== undefined && !isObject(params))
     throw new TypeError(`${method}: params ${mismatch("an object", params, true)}`);
   checkJson(method, name, params, "params");
+  const whole = `notifications/${name}`;
+  // A server ignores a notification that it does not know.
+  if (method === "notify" && protocolNotifications.has(whole))
+    throw new TypeError(`notify: ${name} is no notification: did you mean "${whole}"?`);
 }
 
 export function checkMiddleware(middleware: unknown): void {
@@ -69,6 +88,10 @@ export function checkUri(uri: unknown): void {
 }
 
 export function checkReference(ref: unknown): void {
+  if (typeof ref === "string")
+    throw new TypeError(
+      `complete takes a reference: complete({ type: "ref/prompt", name: ${JSON.stringify(ref)} }, { name, value })`,
+    );
   if ((Object(ref) as { readonly ref?: unknown }).ref === undefined) return;
   throw new TypeError(
     "complete takes its parts one by one: complete(ref, argument, { context: { name: value } })",

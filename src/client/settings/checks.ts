@@ -184,6 +184,8 @@ const otherOptions: Readonly<Record<string, string>> = {
   ...named("name version", "pass info: { name, version }"),
   authProvider: "pass auth: a token, or oauth() of halyard/client/oauth",
   requestInit: "pass headers",
+  ...named("proxy agent dispatcher", "pass fetch: a function that goes that way"),
+  transport: "leave it out; the target decides it",
   autoFulfill: 'pass inputRequired: "return" to the call',
 };
 

@@ -57,6 +57,7 @@ export class Guard {
   /** Returns why the request is refused, or undefined if it may pass. */
   check(request: HttpRequest): string | undefined {
     const host = request.header("host");
+    if (host === undefined && request.header(":authority") !== undefined) return http2Problem;
     if (host !== this.#lastHost || host === undefined) {
       if (!this.#isHostAllowed(host)) return hostProblem(host);
       this.#lastHost = host;
@@ -95,8 +96,14 @@ export class Guard {
 
 function hostProblem(host: string | undefined): string {
   if (host === undefined) return "The request has no Host header: a proxy in front must pass it on";
-  return `Host ${clip(host)} is not allowed: add it to allowedHosts`;
+  const isEvery = /^(?:0\.0\.0\.0|\[::\])(?::|$)/.test(host);
+  const remedy = isEvery
+    ? "it is an address to listen on, so connect to 127.0.0.1"
+    : "add it to allowedHosts";
+  return `Host ${clip(host)} is not allowed: ${remedy}`;
 }
+
+const http2Problem = "node:http2 is not supported: use node:http, or put a proxy that speaks HTTP/2 in front";
 
 /**
  * Refuses every content type but JSON, and returns whether it did: a browser sends some types for any page, without a preflight

@@ -1,7 +1,7 @@
 // The port of a server: the interface for transports, which authors do not see.
 import type { JoinedCluster } from "../../backplane/joined-cluster.ts";
 import { ConfigurationError } from "../../errors.ts";
-import { isClass, mismatch } from "../../kinds.ts";
+import { hasMethods, isClass, mismatch } from "../../kinds.ts";
 import type { Loads } from "../../limits/loads.ts";
 import type { Implementation } from "../../protocol/model.ts";
 import type { ParamHeader } from "../../protocol/param-headers.ts";
@@ -196,6 +196,8 @@ export function portOf(server: Servable, subject: string = "portOf"): ServerPort
 
 /** Why a value has no port. Other SDKs take a factory function, which would fail much later here. */
 function whyNoPort(server: unknown): string {
+  if (hasMethods(server, "listen"))
+    return "listens itself: pass the McpServer here, or mount nodeHandler(server) in it";
   if (typeof server === "function" && !isClass(server))
     return "is a function: pass the McpServer itself, which serves every client";
   if (typeof server !== "object" || server === null || !(mark in server))

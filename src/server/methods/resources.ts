@@ -89,5 +89,8 @@ function uriOf(call: Call): string {
   if (typeof uri === "string" && isResourceUri(uri) && !climbsOut(uri)) return uri;
   if (uri === undefined) throw invalidParams("uri is missing");
   const repeated = typeof uri === "string" ? { uri: clip(uri) } : undefined;
-  throw invalidParams("uri must be an absolute URI (RFC 3986)", repeated);
+  throw invalidParams(
+    "uri must be an absolute URI (RFC 3986): encode spaces, and give the variables of a template values",
+    repeated,
+  );
 }

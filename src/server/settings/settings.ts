@@ -8,6 +8,7 @@ import {
   count,
   flag,
   func,
+  hasMethods,
   isPlain,
   type Kind,
   type Known,
@@ -234,17 +235,25 @@ export const knownCoreOptions: Known<CoreOptions> = {
   onUnsubscribed: func,
   scopedLists: oneOf("usable", "all"),
   // Both methods, since a client of ioredis has a method `cluster`, too.
-  backplane: withMethods("redisBackplane(client) or natsBackplane(connection)", "cluster", "open"),
+  backplane: {
+    ...withMethods("redisBackplane(client) or natsBackplane(connection)", "cluster", "open"),
+    remedy: (value) => (hasMethods(value, "duplicate") ? "pass redisBackplane(client)" : undefined),
+  },
   limits: limitsOf(defaultLimits),
-  logger: withMethods(
-    "an object with debug, info, warn and error, such as console",
-    "debug",
-    "info",
-    "warn",
-    "error",
-  ),
+  logger: {
+    is: (value) => hasMethods(value, "debug", "info", "warn", "error") && !isPino(value),
+    mustBe: "an object with debug, info, warn and error, such as console",
+    remedy: (value) =>
+      isPino(value)
+        ? "pino takes the object first, so wrap it: warn: (message, details) => log.warn(details, message)"
+        : undefined,
+  },
   observe: func,
 };
+
+function isPino(value: unknown): boolean {
+  return hasMethods(value, "bindings", "child");
+}
 
 /** Fills in the defaults. Throws for an option that cannot work with others; `checkServerOptions` has checked each by itself. */
 export function resolveSettings(options: CoreOptions): Settings {
