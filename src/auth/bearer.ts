@@ -3,7 +3,7 @@ import type { JSONWebKeySet } from "jose";
 import { addressKey } from "../limits/address-key.ts";
 import type { Principal } from "../protocol/model.ts";
 import { isGranted } from "../protocol/scopes.ts";
-import { type ClaimRules, type TokenClaims, toPrincipal } from "./claims.ts";
+import { claimMistake, type ClaimRules, type TokenClaims, toPrincipal } from "./claims.ts";
 import { Discovery } from "./discovery.ts";
 import {
   type Auth,
@@ -109,11 +109,10 @@ async function identify(
     if (typeof claims === "string") return { invalid: claims };
     const principal = toPrincipal(claims, rules);
     if (typeof principal !== "string") return principal;
-    const lacksAudience = isOwnCode && claims.aud === undefined;
-    return {
-      invalid: principal,
-      ...(lacksAudience && { problem: `verify() returned claims without aud, ${wantedOf(rules)}` }),
-    };
+    const mistake =
+      claims.aud === undefined ? `claims without aud, ${wantedOf(rules)}` : claimMistake(claims);
+    const isKnown = isOwnCode && mistake !== undefined;
+    return { invalid: principal, ...(isKnown && { problem: `verify() returned ${mistake}` }) };
   } catch (error) {
     // The message of an error in the author's `verify` may contain the token.
     const problem =

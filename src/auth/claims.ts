@@ -1,5 +1,6 @@
 // Turns the claims of a verified token into a principal, and checks issuer, audience and times of every token.
 import { clip } from "../errors.ts";
+import { mismatch } from "../kinds.ts";
 import type { Principal } from "../protocol/model.ts";
 import type { JsonObject } from "../wire/message.ts";
 
@@ -28,6 +29,21 @@ export interface ClaimRules {
   readonly clockToleranceSeconds: number;
   /** By scope: every other scope that it includes. */
   readonly included: ReadonlyMap<string, readonly string[]>;
+}
+
+/** No token of today expires after this time in seconds, and none expired before it in milliseconds. */
+const mostSeconds = 1_000_000_000_000;
+
+/** What is wrong with claims that the author's own code returned, without their values, which are not for the log. */
+export function claimMistake({ sub, exp }: TokenClaims): string | undefined {
+  const refused = "so the token was refused";
+  if (sub !== undefined && typeof sub !== "string")
+    return `sub, which ${mismatch("a text", sub, true)}, ${refused}`;
+  if (exp === undefined) return undefined;
+  if (typeof exp !== "number")
+    return `exp, which ${mismatch("a number of seconds since 1970", exp, true)}, ${refused}`;
+  if (!Number.isFinite(exp) || exp < mostSeconds) return undefined;
+  return `exp, which looks like milliseconds, ${refused}: it is in seconds, so divide it by 1000`;
 }
 
 /** Returns the principal, or what is wrong with the token, without repeating its claims. */
@@ -60,7 +76,8 @@ function claimsProblem(
     return `The token is not for this resource: its audience must be ${choices(audiences)}`;
   if (typeof use === "string" && !use.startsWith("access")) return "The token is not an access token";
   if (typeof subject !== "string" || subject === "") return "The token has no subject";
-  if (exp !== undefined && !Number.isFinite(exp)) return "The token has no valid expiry";
+  if (exp !== undefined && !(Number.isFinite(exp) && exp < mostSeconds))
+    return "The token has no valid expiry";
   if (exp !== undefined && exp + clockToleranceSeconds <= now) return "The token has expired";
   if (nbf !== undefined && !(Number.isFinite(nbf) && nbf - clockToleranceSeconds <= now))
     return "The token is not valid yet";

@@ -89,6 +89,7 @@ export const knownBearerOptions: Known<BearerAuthOptions> = {
   jwks: {
     is: (value) => text.is(value) || Array.isArray((Object(value) as { keys?: unknown }).keys),
     mustBe: "a URL, or an object with a list of keys",
+    remedy: keysRemedy,
   },
   introspection: optionsOf(knownIntrospection),
   verify: func,
@@ -109,6 +110,17 @@ export const knownBearerOptions: Known<BearerAuthOptions> = {
   },
   passServerMetadata: flag,
 };
+
+function keysRemedy(value: unknown): string | undefined {
+  if (typeof value === "function") return "pass the URL itself";
+  if (Array.isArray(value) || isJwk(value)) return "put it into { keys: [ … ] }";
+  const tag = Object.prototype.toString.call(value);
+  return tag.includes("Key") ? "pass { keys: [await exportJWK(key)] } of jose" : undefined;
+}
+
+function isJwk(value: unknown): value is object {
+  return text.is((Object(value) as { kty?: unknown }).kty);
+}
 
 const bearerExample =
   '{ resource: "https://mcp.example.com/mcp", authorizationServers: ["https://auth.example.com"] }';
@@ -176,10 +188,12 @@ function checkSource(options: BearerAuthOptions): void {
   if (isForOne && authorizationServers.length > 1) {
     fail(first, "works with one authorization server only: leave it out, or use verify");
   }
+  if (typeof jwks === "object") checkKeys(jwks.keys);
   for (const [field, url] of [
     ["jwks", typeof jwks === "object" ? undefined : jwks],
     ["introspection.endpoint", introspection?.endpoint],
   ] as const) {
+    if (url?.includes("-----BEGIN")) fail(field, pemProblem);
     const problem = url === undefined ? undefined : urlProblem(url);
     if (problem !== undefined) fail(field, problem);
   }
@@ -187,6 +201,17 @@ function checkSource(options: BearerAuthOptions): void {
   if (unsafe !== undefined || algorithms.length === 0) {
     const remedy = `choose from ${asymmetricAlgorithms.join(", ")}; for a shared secret use verify`;
     fail("algorithms", unsafe === undefined ? `is empty: ${remedy}` : `has ${unsafe}: ${remedy}`);
+  }
+}
+
+const pemProblem = 'is a PEM text: pass { keys: [await exportJWK(await importSPKI(pem, "ES256"))] } of jose';
+
+function checkKeys(keys: readonly unknown[]): void {
+  if (keys.length === 0) fail("jwks.keys", "is empty: pass the public keys of the issuer");
+  for (const [index, key] of keys.entries()) {
+    const field = `jwks.keys[${index}]`;
+    if (!isJwk(key)) fail(field, "is not a JWK: pass await exportJWK(key) of jose");
+    if ("d" in key) fail(field, "is a private key: pass the public half");
   }
 }
 

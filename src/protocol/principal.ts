@@ -27,14 +27,16 @@ export function assertPrincipal(
   other?: string,
 ): asserts given is Principal | undefined {
   if (given === undefined) return;
-  const { issuer, subject, scopes, expiresAt } = Object(given) as Record<keyof Principal, unknown>;
+  const { issuer, subject, scope, scopes, expiresAt } = Object(given) as Record<string, unknown>;
   const isText = (value: unknown): boolean => typeof value === "string";
   const problem =
     !isText(issuer) || !isText(subject)
       ? "issuer and subject must be strings"
       : scopes !== undefined && !isTexts(scopes)
         ? 'scopes must be a list of strings: split "a b" at the space'
-        : expiryProblem(expiresAt);
+        : scope !== undefined && scopes === undefined
+          ? "it has scope: did you mean scopes, which is a list?"
+          : expiryProblem(expiresAt);
   if (!problem) return;
   const others = other === undefined ? "undefined" : `undefined, ${other}`;
   throw new TypeError(

@@ -20,7 +20,7 @@ import type { RequestState } from "./request-state/request-state.ts";
 import { checkImplementation } from "./settings/settings.ts";
 import { assemble } from "./assemble.ts";
 import type { CompletionHandler } from "./catalogue/completers.ts";
-import { checkHandler } from "./catalogue/definition.ts";
+import { checkHandler, type Registration } from "./catalogue/definition.ts";
 import type { MethodDefinition, RequestHandler } from "./catalogue/methods.ts";
 import type { PromptDefinition, PromptHandler, PromptOptions } from "./catalogue/prompts.ts";
 import type { Handle } from "./catalogue/registry.ts";
@@ -135,8 +135,9 @@ export class McpServer<Extra extends object = object> implements Servable {
     name: string,
     definition: ToolDefinition<I, O>,
     handler: ToolHandler<I, O, Extra, Given>,
-  ): Handle<Partial<ToolDefinition<I, O> & { readonly handler: ToolHandler<I, O, Extra> }>> {
-    return this.#core.catalogue.tools.add(name, definition, handler) as Handle<never>;
+  ): Handle<Partial<ToolDefinition<I, O> & { readonly handler: ToolHandler<I, O, Extra> }>>;
+  tool(...given: Registration): Handle {
+    return this.#core.catalogue.tools.add(...given);
   }
 
   /** Registers the resource at `uri`. */
@@ -144,8 +145,9 @@ export class McpServer<Extra extends object = object> implements Servable {
     uri: string,
     definition: ResourceDefinition,
     handler: ResourceHandler<Extra>,
-  ): Handle<Partial<ResourceDefinition & { readonly handler: ResourceHandler<Extra> }>> {
-    return this.#core.catalogue.resources.add(uri, definition, handler);
+  ): Handle<Partial<ResourceDefinition & { readonly handler: ResourceHandler<Extra> }>>;
+  resource(...given: Registration): Handle {
+    return this.#core.catalogue.resources.add(...given);
   }
 
   /** Registers a template (RFC 6570) for all resources whose URI matches it. */
@@ -153,12 +155,9 @@ export class McpServer<Extra extends object = object> implements Servable {
     template: Template,
     definition: TemplateDefinition<Extra>,
     handler: TemplateHandler<Template, Extra>,
-  ): Handle<Partial<TemplateDefinition<Extra> & { readonly handler: TemplateHandler<Template, Extra> }>> {
-    return this.#core.catalogue.templates.add(
-      template,
-      definition as TemplateDefinition,
-      handler,
-    ) as Handle<never>;
+  ): Handle<Partial<TemplateDefinition<Extra> & { readonly handler: TemplateHandler<Template, Extra> }>>;
+  resourceTemplate(...given: Registration): Handle {
+    return this.#core.catalogue.templates.add(...given);
   }
 
   /** Registers a prompt. */
@@ -166,13 +165,15 @@ export class McpServer<Extra extends object = object> implements Servable {
     name: string,
     definition: PromptDefinition<A, Extra>,
     handler: PromptHandler<A, Extra>,
-  ): Handle<Partial<PromptDefinition<A, Extra> & { readonly handler: PromptHandler<A, Extra> }>> {
-    return this.#core.catalogue.prompts.add(name, definition as PromptDefinition, handler) as Handle<never>;
+  ): Handle<Partial<PromptDefinition<A, Extra> & { readonly handler: PromptHandler<A, Extra> }>>;
+  prompt(...given: Registration): Handle {
+    return this.#core.catalogue.prompts.add(...given);
   }
 
   /** Completes arguments in one place. If the handler returns undefined, the argument's own completer runs. */
   completion(handler: CompletionHandler<Extra>): this {
-    checkHandler("completion", handler);
+    const remedy = ": for one argument, set complete in the definition of its prompt";
+    checkHandler("completion", handler, typeof handler === "string" ? remedy : "");
     this.#core.catalogue.completion = handler as CompletionHandler;
     return this;
   }
@@ -199,8 +200,9 @@ export class McpServer<Extra extends object = object> implements Servable {
     name: string,
     definition: MethodDefinition<P, R>,
     handler: RequestHandler<P, R, Extra>,
-  ): Handle<Partial<MethodDefinition<P, R> & { readonly handler: RequestHandler<P, R, Extra> }>> {
-    return this.#core.catalogue.methods.add(name, definition, handler) as Handle<never>;
+  ): Handle<Partial<MethodDefinition<P, R> & { readonly handler: RequestHandler<P, R, Extra> }>>;
+  method(...given: Registration): Handle {
+    return this.#core.catalogue.methods.add(...given);
   }
 
   /** Adds an extension of the protocol, by default for modern clients that declare it. */

@@ -76,13 +76,14 @@ describeEdges("a refusal of auth", (open) => {
 
   test.each([
     [
-      Math.floor(Date.UTC(2030, 0) / 1000),
+      { expiresAt: Math.floor(Date.UTC(2030, 0) / 1000) },
       "expiresAt is 1893456000, which looks like seconds: it is in milliseconds since 1970, so multiply by 1000",
     ],
-    ["2030-01-01", 'expiresAt must be a number of milliseconds since 1970, not "2030-01-01"'],
-  ])("is not made of a principal that expires at %j: the log names the unit", async (expiresAt, problem) => {
+    [{ scope: "a b" }, "it has scope: did you mean scopes, which is a list?"],
+    [{ expiresAt: "2030-01-01" }, 'expiresAt must be a number of milliseconds since 1970, not "2030-01-01"'],
+  ])("is not made of a principal with %j: the log says why", async (fields, problem) => {
     const logger = recordingLogger();
-    const principal = { issuer: "https://example.com", subject: "alice", expiresAt };
+    const principal = { issuer: "https://example.com", subject: "alice", ...fields };
     const edge = await open(new McpServer(info, { logger }), { auth: () => principal as never });
     expect((await (await edge.send(ping)).complete()).status).toBe(500);
     const entry = logger.entries.find(({ level }) => level === "error");

@@ -75,6 +75,11 @@ const badTokens: readonly BadToken[] = [
     says: "The token has no valid expiry",
   },
   {
+    name: "whose expiry is in milliseconds",
+    make: (aud) => issuer.forge({ aud, exp: Date.now() + 60_000 }),
+    says: "The token has no valid expiry",
+  },
+  {
     name: "that is not valid yet",
     make: (aud) => issuer.forge({ aud, nbf: now() + 60 }),
     says: "The token is not valid yet",

@@ -146,7 +146,7 @@ describe("a mistake in a result", () => {
     ["content must be an array of content blocks, not a string", () => ({ content: "Hello" })],
     ['content[0] must be a content block, such as text("Hello"), not a string', () => ["a", "b"]],
     [
-      "content[0].type must be one of text, image, audio, resource_link, resource",
+      'content[0].type must be one of text, image, audio, resource_link, resource, not "txt"',
       () => [{ type: "txt", text: "a" }],
     ],
     [

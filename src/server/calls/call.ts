@@ -26,6 +26,7 @@ import {
   type RpcRequest,
   type RpcResponse,
 } from "../../wire/message.ts";
+import type { Catalogue } from "../catalogue/catalogue.ts";
 import type { Features } from "../catalogue/features.ts";
 import type { Exchange, Peer } from "../context/connection.ts";
 import type { Context } from "../context/context.ts";
@@ -51,6 +52,7 @@ export interface CallCore {
   readonly features: Features;
   readonly hub: Hub;
   readonly asks: Asks;
+  readonly catalogue: Catalogue;
   /** As in `Asking`, which knows calls. */
   readonly asking: {
     converse(call: Call): Conversation;
@@ -338,7 +340,11 @@ export class Call extends CallRequest implements Context {
     for (const [name, value] of Object.entries(added)) {
       const isTaken = name in this && !(this.#added?.has(name) ?? Object.hasOwn(Call.#foreign, name));
       if (isTaken) {
-        throw new TypeError(`Middleware cannot replace ctx.${name}: choose another name`);
+        throw new TypeError(
+          name === "method" && "params" in added
+            ? "next() takes members to add to ctx, not the request: call next()"
+            : `Middleware cannot replace ctx.${name}: choose another name`,
+        );
       }
       (this.#added ??= new Set()).add(name);
       Object.defineProperty(this, name, { value, enumerable: true, configurable: true });

@@ -1,13 +1,11 @@
 // The parts that handle a message. `McpServer` assembles them; the layers above join through `methods` and `asking`.
 import type { JoinedCluster } from "../../backplane/joined-cluster.ts";
-import type { Catalogue } from "../catalogue/catalogue.ts";
 import type { Call, CallCore } from "./call.ts";
 import type { Middlewares } from "./middleware.ts";
 import type { Observers } from "./notifications.ts";
 import type { Asking, MethodHandler } from "./seams.ts";
 
 export interface Core extends CallCore {
-  readonly catalogue: Catalogue;
   readonly middlewares: Middlewares;
   readonly observers: Observers;
   /** The calls that are being answered, with the time when each began. Set while somebody looks at a dashboard. */

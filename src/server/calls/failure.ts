@@ -13,6 +13,8 @@ import { encodeResponse, type RpcError, rpcErrorOf, type RpcResponse } from "../
 import type { Call } from "./call.ts";
 import type { Core } from "./core.ts";
 import type { Asking } from "./seams.ts";
+import type { AnyHandler } from "../catalogue/definition.ts";
+import { resolveResource } from "../catalogue/resources.ts";
 import type { ResultKind } from "../results/result-checks.ts";
 import type { ShownErrors } from "../settings/checks.ts";
 import { peerOf } from "../../diagnostics/events.ts";
@@ -38,7 +40,7 @@ export function describeFailure(
   shows: ShownErrors = call.core.settings.errors,
   what = "Internal error",
 ): { readonly errorId: string; readonly message: string } {
-  const errorId = logFailure(error, call);
+  const errorId = logFailure(error, call, causeOf(error, call));
   const own = shows === "message" && messageOf(error);
   return { errorId, message: typeof own === "string" && own !== "" ? own : `${what} (error id ${errorId})` };
 }
@@ -77,7 +79,7 @@ export function isInputRefused(error: unknown): error is HalyardError {
 }
 
 /** Logs the exception with its stack, and returns the error id for the client. */
-function logFailure(thrown: unknown, call: Call): string {
+function logFailure(thrown: unknown, call: Call, cause = ""): string {
   const errorId = newErrorId();
   if (call.cancelled || call.hasAsked) return errorId;
   const { settings } = call.core;
@@ -87,10 +89,38 @@ function logFailure(thrown: unknown, call: Call): string {
   onFailure?.(errorId, error);
   if (settings.hasLogger || onFailure === undefined) {
     const details = { errorId, method, name: subjectOf(call), error };
-    settings.logger.error(`${method} failed (error id ${errorId})`, details);
+    settings.logger.error(`${method} failed (error id ${errorId})${cause}`, details);
   }
   settings.observe?.({ type: "handler-error", method, errorId, error, ...peerOf(call) });
   return errorId;
+}
+
+/** How engines say that there is nothing whose member could be read. */
+const lackOfObject = /^(?:Cannot .*(?:undefined|private)|undefined is|Receiver)/;
+
+/** What in its handler a TypeError may come from: a method has lost its object, or all is expected in one object, as in tRPC. */
+function causeOf(error: unknown, call: Call): string {
+  const isLikely = error instanceof TypeError && lackOfObject.test(String(messageOf(error)));
+  const handler = isLikely ? handlerOf(call) : undefined;
+  if (handler === undefined) return "";
+  const source = Function.prototype.toString.call(handler);
+  const [, member] = /^(?:async\s*)?\(\s*\{\s*(input|ctx)\b/.exec(source) ?? [];
+  if (member !== undefined)
+    return member in Object(call.params["arguments"])
+      ? ""
+      : `: a handler gets (args, ctx), and not { ${member} }`;
+  const isArrow = /^(?:async\s*)?(?:\(|[\w$]+\s*=>)/.test(source);
+  const isMethod = !isArrow && /\bthis\b/.test(source);
+  return isMethod ? ": if the handler is a method, pass (args, ctx) => object.method(args, ctx)" : "";
+}
+
+function handlerOf(call: Call): AnyHandler | undefined {
+  const { tools, prompts, resources, templates } = call.core.catalogue;
+  const name = subjectOf(call) ?? "";
+  if (call.method === "tools/call") return tools.peek(name)?.options.handler;
+  if (call.method === "prompts/get") return prompts.peek(name)?.options.handler;
+  if (call.method !== "resources/read") return undefined;
+  return resolveResource(name, resources, templates)?.source.options.handler;
 }
 
 /** The error for a returned value that cannot be sent: the log has the problem, the client gets an error id. */

@@ -147,8 +147,8 @@ export class Middlewares {
     const request = { method: call.method, params: call.params };
     const step = async (index: number, added?: object): Promise<unknown> => {
       if (added) call.extend(added);
-      const middleware = chain[index];
-      return middleware ? middleware.run(request, call, (more) => step(index + 1, more)) : handler(call);
+      const { run } = chain[index] ?? {};
+      return run ? run(request, call, (more) => step(index + 1, more)) : handler(call);
     };
     return step(0);
   }

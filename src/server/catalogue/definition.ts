@@ -41,6 +41,9 @@ export interface Described {
 /** A handler as an author registers it; the types of the definition say its parameters. */
 export type AnyHandler = (args: never, ctx: never) => unknown;
 
+/** What an author passes to register a definition; nothing belongs after the handler. */
+export type Registration = [key: string, definition: object, handler: unknown, ...more: unknown[]];
+
 /** A handler as Halyard calls it, with validated arguments. */
 export type CheckedHandler = (args: unknown, ctx: unknown) => unknown;
 
@@ -109,9 +112,9 @@ export function refuseField(subject: string, field: string, problem: string): ne
 }
 
 /** Throws if a method of the server that takes a function got something else. */
-export function checkHandler(method: string, handler: unknown): void {
+export function checkHandler(method: string, handler: unknown, remedy = ""): void {
   const problem = problemOf(func, handler);
-  if (problem !== undefined) refuseField(`server.${method}`, "handler", problem);
+  if (problem !== undefined) refuseField(`server.${method}`, "handler", problem + remedy);
 }
 
 /** Throws if the key or the definition is missing or in the wrong place, as calls written for other packages have it. */
@@ -129,6 +132,18 @@ export function checkDefinition(
   if (!isPlain(definition)) return fail(subject, "definition", kindOf(definition));
   const inherited = inheritedOf(definition, fields);
   if (inherited !== undefined) refuseField(subject, inherited, inheritedProblem);
+}
+
+/** Throws if something follows the handler, or stands before it, as in other packages. A foreign definition says more itself. */
+export function checkNoMore(
+  { noun, usage, fields }: { readonly noun: string; readonly usage: string; readonly fields: Table },
+  [key, definition, ...given]: Registration,
+): void {
+  if (given.slice(1).every((each) => each === undefined)) return;
+  if (Object.keys(definition).some((name) => !Object.hasOwn(fields, name))) return;
+  const other = kindOf(given.find((each) => typeof each !== "function") ?? given[1]);
+  const problem = `is the last argument: put ${other} into the definition, as in server.${usage}`;
+  refuseField(`${noun} "${key}"`, "handler", problem);
 }
 
 /** Throws for the first field of `options` that cannot be published, or if the handler is missing. */

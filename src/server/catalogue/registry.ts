@@ -1,10 +1,19 @@
 // The definitions of one kind, by key and in order of registration, and the handles that change them.
 import { ConfigurationError } from "../../errors.ts";
-import type { Table } from "../../kinds.ts";
+import { isPlain, type Table } from "../../kinds.ts";
 import { checkOptions } from "../../options.ts";
 import { refuseNames } from "../../refused-names.ts";
 import type { Revision } from "../../protocol/revision.ts";
-import { checkDefinition, checkDescribed, type Described, foreignField } from "./definition.ts";
+import { kindOf } from "../results/result-checks.ts";
+import {
+  checkDefinition,
+  checkDescribed,
+  checkNoMore,
+  type Described,
+  foreignField,
+  refuseField,
+  type Registration,
+} from "./definition.ts";
 
 /** Changes a definition after its registration. The server notifies subscribed clients of every change. */
 export interface Handle<Changes = never> {
@@ -142,9 +151,11 @@ export class Registry<Options extends object, Compiled> {
     return this.#entries.values();
   }
 
-  add(key: string, definition: object, handler: unknown): Handle<Partial<Options>> {
+  add(...given: Registration): Handle {
+    const [key, definition, handler] = given;
     const { noun, keyField } = this.kind;
     checkDefinition(this.kind, key, definition);
+    checkNoMore(this.kind, given);
     const options = { ...definition, handler } as unknown as Options;
     if (this.#entries.has(key)) {
       const where = { subject: `${noun} "${key}"`, field: keyField };
@@ -186,7 +197,7 @@ export class Registry<Options extends object, Compiled> {
           return entry.enabled && isCurrent();
         },
         update: (changes) => {
-          checkDefinition(this.kind, entry.key, changes);
+          this.#checkChanges(entry.key, changes);
           const options = { ...entry.options, ...changes };
           entry.replace(options, this.#compile(entry.key, options));
           if (isCurrent() && entry.enabled) this.#changed();
@@ -197,6 +208,20 @@ export class Registry<Options extends object, Compiled> {
       } satisfies Handle<Partial<Options>>,
       handleNames,
     ) as Handle<Partial<Options>>;
+  }
+
+  #checkChanges(key: string, changes: unknown): void {
+    const { noun, keyField } = this.kind;
+    const subject = `${noun} "${key}"`;
+    if (!isPlain(changes))
+      refuseField(subject, "update()", `takes changes such as { handler }, not ${kindOf(changes)}`);
+    if (keyField in changes)
+      refuseField(
+        subject,
+        keyField,
+        `cannot change: remove() the ${noun}, and register it under the new ${keyField}`,
+      );
+    checkDefinition(this.kind, key, changes);
   }
 
   #compile(key: string, options: Options): Compiled {

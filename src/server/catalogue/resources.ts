@@ -130,7 +130,7 @@ export const resourceKind: DefinitionKind<ResourceOptions, CompiledResource> = {
   fields: resourceFields,
 
   compile(uri, options, subject) {
-    if (!isResourceUri(uri))
+    if (!isResourceUri(uri) || drive.test(uri))
       throw new ConfigurationError("INVALID_NAME", { subject, field: "uri" }, uriProblem(uri));
     checkResource(subject, options);
     return { uri, options, handler: options.handler as CheckedHandler, names: namesWithoutTemplate };
@@ -150,10 +150,7 @@ export const templateKind: DefinitionKind<TemplateOptions, CompiledTemplate> = {
   compile(source, options, subject) {
     checkResource(subject, options);
     const template = parseTemplate(source, subject);
-    if (template.variables.length === 0) {
-      const problem = "has no variable, such as {name}: register it with server.resource()";
-      throw new ConfigurationError("INVALID_NAME", { subject, field: "uriTemplate" }, problem);
-    }
+    if (template.variables.length === 0) refuseTemplate(subject, withoutVariable(source));
     checkCompleters(subject, options.complete, template.variables, "a variable of the template");
     const handler = options.handler as CheckedHandler;
     return { template, options, handler, names: argumentNames(template.variables) };
@@ -216,8 +213,14 @@ function matchTemplate(
   return undefined;
 }
 
+/** The drive of a path of Windows, which would pass for a scheme or a host. */
+const drive = /^(file:\/\/)?([a-z]):[\\/](?!\/)/i;
+
 /** What is wrong with a text that is not the URI of a resource. */
 function uriProblem(uri: string): string {
+  const [onDrive, scheme, letter] = drive.exec(uri) ?? [];
+  if (scheme !== undefined) return `has the host "${letter}": write file:///${letter}:/…`;
+  if (onDrive !== undefined) return "is a path of Windows: pass pathToFileURL(path).href";
   const variable = /\{[^{}]*\}/.exec(uri)?.[0];
   if (uri.length > maxUriLength) return `must have at most ${maxUriLength} characters`;
   if (variable !== undefined)
@@ -238,15 +241,37 @@ function checkResource(subject: string, options: ResourceOptions | TemplateOptio
 }
 
 function parseTemplate(source: string, subject: string): TemplateMatcher {
-  const [inCode, variable] = /\$(\{[^{}]*\})/.exec(source) ?? [];
-  if (inCode !== undefined) {
-    const problem = `has ${clip(inCode)}, which is JavaScript: write ${clip(variable ?? "")}`;
-    throw new ConfigurationError("INVALID_NAME", { subject, field: "uriTemplate" }, problem);
-  }
+  const foreign = foreignVariable(source);
+  if (foreign !== undefined) refuseTemplate(subject, foreign);
   try {
     return readTemplate(source);
   } catch (cause) {
-    const problem = `is not a URI template (RFC 6570): ${cause instanceof Error ? cause.message : String(cause)}`;
-    throw new ConfigurationError("INVALID_NAME", { subject, field: "uriTemplate" }, problem, { cause });
+    const message = cause instanceof Error ? cause.message : String(cause);
+    const [problem, at] = /unexpected .* at position (\d+)$/.exec(message) ?? [message];
+    const isInName = /\{[^}]*$/.test(source.slice(0, Number(at)));
+    const rule = isInName ? ": the name of a variable has only letters, digits, _ and ." : "";
+    return refuseTemplate(subject, `is not a URI template (RFC 6570): ${problem}${rule}`, cause);
   }
+}
+
+function refuseTemplate(subject: string, problem: string, cause?: unknown): never {
+  throw new ConfigurationError("INVALID_NAME", { subject, field: "uriTemplate" }, problem, { cause });
+}
+
+/** What is wrong with a variable that is written as in JavaScript, or as a wildcard of FastMCP. */
+function foreignVariable(source: string): string | undefined {
+  const [inCode, variable] = /\$(\{[^{}]*\})/.exec(source) ?? [];
+  if (inCode !== undefined) return `has ${clip(inCode)}, which is JavaScript: write ${clip(variable ?? "")}`;
+  // Elsewhere it may be meant as what it is: a list with commas.
+  const [wildcard, name] = /\{(\w*path|(?<=^file:.*\{)\w+)\*\}/is.exec(source) ?? [];
+  return wildcard && `has ${clip(wildcard)}, which does not match "/": write {+${clip(name ?? "")}}`;
+}
+
+/** What is wrong with a template without variables, in which there may be a pattern of a router. */
+function withoutVariable(source: string): string {
+  const [, pattern] = /\/(\*|:\w+|\[[.\w]+\])/.exec(source) ?? [];
+  if (pattern === undefined) return "has no variable, such as {name}: register it with server.resource()";
+  const name = pattern.replaceAll(/\W/g, "") || "path";
+  const sign = /^.\w/.test(pattern) ? "" : "+";
+  return `has ${clip(pattern)}, which is a pattern of a router: write {${sign}${clip(name)}}`;
 }

@@ -81,7 +81,7 @@ const fields: Known<ToolOptions> = {
   input: anything,
   output: anything,
   annotations: optionsOf(knownAnnotations),
-  requires: plainObject,
+  requires: { ...plainObject, mustBe: "an object such as { sampling: {} }" },
   task: either(taskSupport, optionsOf(knownTask)),
   validateInput: flag,
   validateOutput: flag,

@@ -15,7 +15,8 @@ export function complete(catalogue: Catalogue): MethodHandler {
     async run(call) {
       const request = readRequest(call.params);
       const completers = completersOf(request.ref, catalogue);
-      const own = await catalogue.completion?.(request, call);
+      const { completion } = catalogue;
+      const own = await completion?.(request, call);
       if (own !== undefined && own !== null) return toResult(own, "The handler of server.completion");
       return toResult((await suggest(request, completers, call)) ?? [], completerOf(request));
     },

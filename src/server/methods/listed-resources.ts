@@ -55,7 +55,9 @@ async function listOf(
   const listed = await options.list?.(call);
   const items: unknown = isObject(listed) ? listed["resources"] : listed;
   if (!Array.isArray(items) || !items.every((item) => isObject(item) && typeof item["uri"] === "string"))
-    throw new TypeError(`list of resource template "${key}" must return resources, each with a uri`);
+    throw new TypeError(
+      `list of resource template "${key}" must return a list of resources such as { uri, name }`,
+    );
   const { mimeType } = options;
   return (items as ListedResource[])
     .filter(({ uri }) => resources.find(uri) === undefined)

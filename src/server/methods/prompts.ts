@@ -27,7 +27,8 @@ export function getPrompt({ prompts }: Catalogue): MethodHandler {
         const message = `Invalid arguments for prompt ${prompt.name}: ${checked.issues.join("; ")}`;
         throw invalidParams(message);
       }
-      const returned = orAsk(await prompt.handler(checked.value, call));
+      const { handler } = prompt;
+      const returned = orAsk(await handler(checked.value, call));
       return converted("Prompt", call, () => toPromptResult(returned, prompt.options.description));
     },
 

@@ -99,9 +99,11 @@ function outcomeOf(tool: CompiledTool, input: CheckedInput, call: Call): Outcome
 
 /** Stays synchronous if the handler is: each turn of the microtask queue costs as much as a small tool. */
 function invoke(tool: CompiledTool, args: unknown, call: Call): Outcome {
+  // Without a receiver: `this` would be the compiled tool.
+  const { handler } = tool;
   let returned: unknown;
   try {
-    returned = tool.handler(args, call);
+    returned = handler(args, call);
   } catch (error) {
     return toFailure(tool, error, call);
   }
@@ -200,7 +202,10 @@ function checkOutput(tool: CompiledTool, schema: CompiledSchema, returned: unkno
     const unsent = jsonProblem(value, "structuredContent");
     if (unsent) throw cannotSend(problem, unsent, call);
     const isDoubtful = given === undefined && looksLikeResult(returned);
-    const issues = isDoubtful ? [...outcome.issues, meantAsValue] : outcome.issues;
+    const issues = [...outcome.issues];
+    if (isDoubtful) issues.push(meantAsValue);
+    if (typeof value === "string" && /^\s*[[{]/.test(value))
+      issues.push("it is a JSON text: return the value itself");
     throw cannotSend(problem, issues.join("; "), call);
   };
   const outcome = schema.validate(value);

@@ -107,7 +107,7 @@ export function resultProblem(kind: ResultKind, result: object): string | undefi
   return structuredContent === undefined ? undefined : jsonProblem(structuredContent, "structuredContent");
 }
 
-/** Names the first promise, map, set, error, bigint or circle inside a value: JSON writes it as `{}`, or fails. Undefined if there is none. */
+/** Names the first promise, map, set, error, bigint, infinite number or circle inside a value: JSON writes it as `{}` or null, or fails. Undefined if there is none. */
 export function jsonProblem(value: unknown, place: string): string | undefined {
   // An error that is the whole result was to be thrown, which its own message says.
   if (place === "" && value instanceof Error) return undefined;
@@ -123,8 +123,7 @@ export function jsonProblem(value: unknown, place: string): string | undefined {
  * each object to whether it contains the value.
  */
 function problemBelow(value: unknown, path: string[], seen: Map<unknown, boolean>): string | undefined {
-  if (typeof value === "bigint") return "is a bigint, which JSON has not: send a number or a string";
-  if (typeof value !== "object" || value === null) return undefined;
+  if (typeof value !== "object" || value === null) return numberProblem(value);
   if (isThenable(value)) return "is a promise: await it";
   if (value instanceof Map || value instanceof Set)
     return `is a ${value.constructor.name}, which JSON has not: send an object or a list`;
@@ -138,14 +137,20 @@ function problemBelow(value: unknown, path: string[], seen: Map<unknown, boolean
   seen.set(value, true);
   for (const name in value) {
     const inner = (value as JsonObject)[name];
-    if (typeof inner !== "object" && typeof inner !== "bigint") continue;
-    const problem = problemBelow(inner, path, seen);
+    const problem = typeof inner === "object" ? problemBelow(inner, path, seen) : numberProblem(inner);
     if (problem === undefined) continue;
     path.unshift(Array.isArray(value) ? `[${name}]` : `.${name}`);
     return problem;
   }
   seen.set(value, false);
   return undefined;
+}
+
+function numberProblem(value: unknown): string | undefined {
+  if (typeof value === "bigint") return "is a bigint, which JSON has not: send a number or a string";
+  return typeof value === "number" && !Number.isFinite(value)
+    ? `is ${value}, which JSON has not: send null or a string`
+    : undefined;
 }
 
 function messageProblem(message: unknown): string | undefined {
@@ -163,9 +168,15 @@ function blockProblem(block: unknown): string | undefined {
   const { type } = block;
   if (!isBlockType(type)) {
     const allowed = `one of ${Object.keys(required).join(", ")}`;
-    return typeof type === "string" ? `.type must be ${allowed}` : `.type${mustBe(allowed, type)}`;
+    return typeof type === "string"
+      ? `.type must be ${allowed}, not ${JSON.stringify(clip(type))}`
+      : `.type${mustBe(allowed, type)}`;
   }
-  for (const field of required[type]) if (block[field] === undefined) return `.${field} is missing`;
+  for (const field of required[type]) {
+    if (block[field] !== undefined) continue;
+    const remedy = "source" in block ? `: write ${required[type].join(" and ")} instead of source` : "";
+    return `.${field} is missing${remedy}`;
+  }
   const problem = fieldsProblem(block) ?? ("data" in block ? mediaProblem(block) : undefined);
   return type === "resource" ? (problem ?? below(".resource", contentsProblem(block["resource"]))) : problem;
 }

@@ -41,7 +41,7 @@ export class ToolResult<Structured> {
   readonly meta: JsonObject | undefined;
 
   constructor(parts: ToolResultParts<Structured>) {
-    checkOptions({ subject: "result()" }, parts, knownParts);
+    checkOptions({ subject: "result()", such: '{ content: "Done" }' }, parts, knownParts);
     const { content } = parts;
     this.content = typeof content === "string" ? [text(content)] : content;
     this.structured = parts.structured;
@@ -263,7 +263,9 @@ function stepBefore(returned: unknown): string {
   if (returned instanceof Error) return "throw it, or ";
   if (returned instanceof Response) return "await its text(), and ";
   if (ArrayBuffer.isView(returned)) return "pass bytes to image() or audio(), or convert them to text, and ";
-  return isObject(returned) && Symbol.asyncIterator in returned ? "collect what it yields, and " : "";
+  if (!isObject(returned)) return "";
+  if (returned["isError"] === true) return "throw new ToolError(message), or ";
+  return Symbol.asyncIterator in returned ? "collect what it yields, and " : "";
 }
 
 /** The arguments of {@link inputRequired}: at least one of the two. */
