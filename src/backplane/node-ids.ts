@@ -1,12 +1,12 @@
 // Ids that begin with the node that made them, so that every node knows where to send what belongs to them.
-import type { JoinedCluster } from "./joined-cluster.ts";
+import type { Cluster } from "./cluster.ts";
 
 const pattern = /^([\w-]{12})\.[\da-f-]{36}$/;
 
-/** An unguessable id. In a cluster it begins with the id of this node. */
-export function newIdOn(cluster: JoinedCluster | undefined): string {
+/** An unguessable id. Where there are other nodes, it begins with the id of this one. */
+export function newIdOn({ node }: Pick<Cluster, "node">): string {
   const id = crypto.randomUUID();
-  return cluster?.hasJoined ? `${cluster.node}.${id}` : id;
+  return node === "" ? id : `${node}.${id}`;
 }
 
 /** The node that made this id, if the id names one. Clients may send any value. */

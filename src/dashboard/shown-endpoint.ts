@@ -51,7 +51,7 @@ export class ShownEndpoint {
     const { node } = this.#settings;
     if (node !== undefined) return node;
     const at = this.#listensAt;
-    if (at === undefined) return this.endpoint.state.server.cluster?.node || "this node";
+    if (at === undefined) return this.endpoint.state.server.cluster.node || "this node";
     return everyAddress.has(at.hostname) ? `${platform.hostName()}:${at.port}` : at.host;
   }
 }

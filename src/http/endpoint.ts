@@ -69,7 +69,7 @@ export class Endpoint {
     this.settings = resolveHttpOptions(options);
     checkProtection(this.settings, server);
     const { legacySse, allowedOrigins, rateLimits, limits } = this.settings;
-    this.ready = ignoreRejection(server.cluster?.join() ?? Promise.resolve());
+    this.ready = ignoreRejection(server.cluster.join());
     this.state = new HttpState(server, this.settings, this.ready);
     this.unsent = this.state.unsent;
     this.#guard = new Guard({ allowedHosts: hosts, allowedOrigins });
@@ -139,7 +139,7 @@ export class Endpoint {
     await this.state.close();
     this.unsent.keepWatching();
     await this.settings.dashboard?.detach(this);
-    await this.state.server.cluster?.leave();
+    await this.state.server.cluster.leave();
   }
 
   stats(): HttpStats {

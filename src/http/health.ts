@@ -19,5 +19,5 @@ export function answerHealth({ state, request, responder }: HttpExchange): void 
 /** Without the backplane a node still serves modern requests, so another status would take every node out of service at once. */
 function healthOf({ closing, server }: HttpState): "ok" | "degraded" | "closing" {
   if (closing) return "closing";
-  return server.cluster?.isReachable === false ? "degraded" : "ok";
+  return server.cluster.isReachable ? "ok" : "degraded";
 }

@@ -81,14 +81,14 @@ function onlyChanges(incoming: Incoming): boolean {
 /** Whether the copy of this node may be too old for the request: it changes the session, or would be refused. */
 function needsNewest({ state, incoming }: HttpExchange, id: string): boolean {
   const { server, sessions } = state;
-  if (server.cluster === undefined) return false;
+  if (server.cluster.others === undefined) return false;
   if (server.requiresInitialized && sessions.peek(id)?.connection.initialized === false) return true;
   return changesSession(incoming) && !isSilentIncoming(incoming);
 }
 
 /** Whether the request has changed its session, or repeats a change that could not be saved. */
 function needsSaving({ state, incoming }: HttpExchange, session: HttpSession): boolean {
-  if (state.server.cluster === undefined) return false;
+  if (state.server.cluster.others === undefined) return false;
   const { hasChanged, isPending } = session.saved;
   return hasChanged || (isPending && changesSession(incoming));
 }
@@ -130,7 +130,7 @@ function assumeAgreed({ state, connection, headerRevision }: HttpExchange): void
 }
 
 async function initialize(exchange: HttpExchange): Promise<void> {
-  if (exchange.state.server.cluster !== undefined) await exchange.state.joined;
+  await exchange.state.joined;
   const { state, responder, incoming, accepted } = exchange;
   const connection = HttpSession.mint(state.server, exchange.principal, exchange.request.caller);
   exchange.connection = connection;

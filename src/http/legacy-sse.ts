@@ -50,8 +50,8 @@ export class LegacySse {
 
   constructor(state: HttpState, { ssePath, messagePath }: Required<LegacySseOptions>) {
     this.#state = state;
-    const { cluster } = state.server;
-    this.#forwarding = cluster && new (cluster.part(forwardedSse))(cluster);
+    const { others } = state.server.cluster;
+    this.#forwarding = others && new (others.part(forwardedSse))(others);
     this.#stopHearing = this.#forwarding?.onMessage({
       check: (token, sender) =>
         this.#isHere(token) ? statusFor(this.clients.get(token), sender) : undefined,
@@ -109,7 +109,6 @@ export class LegacySse {
       return refuse(exchange.responder, 406, "Accept must allow text/event-stream");
     }
     // The URL for messages contains the id of this node, which it has once it has joined.
-    if (this.#state.server.cluster === undefined) return this.#openHere(exchange);
     return this.#state.joined.then(() => this.#openHere(exchange));
   }
 
@@ -204,8 +203,8 @@ export class LegacySse {
 
   /** Begins every token, so that each node knows which node, and which endpoint of it, has the stream. */
   get #tokenStart(): string {
-    const { cluster } = this.#state.server;
-    return cluster === undefined ? "" : `${cluster.node}.${this.#id}.`;
+    const { node } = this.#state.server.cluster;
+    return node === "" ? "" : `${node}.${this.#id}.`;
   }
 
   /** Whether a token is of this endpoint; a process may have several. */

@@ -40,9 +40,10 @@ export class HttpSession implements SharedSession {
     this.connection = connection;
     this.#host = host;
     const { cluster, changes } = host.server;
+    const { others } = cluster;
     this.streams =
-      cluster && changes
-        ? new (cluster.part(sharedSession).SharedStreams)(host, cluster, changes, connection)
+      others && changes
+        ? new (others.part(sharedSession).SharedStreams)(host, others, changes, connection)
         : new SessionStreams(host, connection);
     this.#detach = host.server.attach(connection, this.streams, {
       overflow: "gap",
@@ -99,7 +100,7 @@ export class HttpSession implements SharedSession {
   /** Made when it is first read: only a session that nodes share has it. */
   get saved(): SavedState {
     const { server } = this.#host;
-    return (this.#saved ??= new ((server.cluster as JoinedCluster).part(sharedSession).SavedState)(
+    return (this.#saved ??= new ((server.cluster.others as JoinedCluster).part(sharedSession).SavedState)(
       this.connection,
       server,
     ));

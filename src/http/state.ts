@@ -63,8 +63,9 @@ export class HttpState implements Tended {
     this.logs = new StreamLogs(limits);
     this.unsent = new Unsent(this.heartbeat, limits.maxUnsentBytes, settings.stallMs);
     server.keepSessions(logKeptMs(limits));
-    server.cluster?.logBudget.allow(limits.maxTotalBytes);
-    this.#stopHearing = server.cluster === undefined ? [] : this.#hear(server.cluster);
+    const { others } = server.cluster;
+    others?.logBudget.allow(limits.maxTotalBytes);
+    this.#stopHearing = others === undefined ? [] : this.#hear(others);
   }
 
   /** Answers other nodes about the calls that run here, and tells every session what happens to the cluster. */
@@ -84,7 +85,7 @@ export class HttpState implements Tended {
   }
 
   #openSessions(): Sessions<HttpSession> {
-    const { cluster } = this.server;
+    const { others: cluster } = this.server.cluster;
     const { limits } = this.settings;
     if (cluster === undefined) return new LocalSessions(limits);
     const { joined, rateLimitedLog: log } = this;

@@ -1,4 +1,5 @@
 // Questions that wait for a client's answer, by session and question id.
+import type { Cluster } from "../backplane/cluster.ts";
 import type { JoinedCluster } from "../backplane/joined-cluster.ts";
 import type { Outcome } from "../backplane/forwarding.ts";
 import { newIdOn, nodeOf } from "../backplane/node-ids.ts";
@@ -56,22 +57,29 @@ interface Pending {
   readonly reject: (problem: string, error: HalyardError) => void;
 }
 
+/** Another node that has asked. */
+interface Asker {
+  readonly node: string;
+  readonly others: JoinedCluster;
+}
+
 export class Asks {
   readonly #pending = new Map<string, Pending>();
   readonly #watch: AskWatch;
-  readonly #cluster: JoinedCluster | undefined;
+  readonly #cluster: Cluster;
 
-  constructor(watch: AskWatch, cluster?: JoinedCluster) {
+  constructor(watch: AskWatch, cluster: Cluster) {
     this.#watch = watch;
     this.#cluster = cluster;
-    cluster?.forwarding.onPassed("answer", {
+    const { others } = cluster;
+    others?.forwarding.onPassed("answer", {
       expects: ({ session, id }) => (this.#find(String(session), id) ? "yes" : { isSettled: false }),
       take: ({ session, response, grant }) => {
         if (typeof session !== "string" || !isObject(response)) return undefined;
         return { isSettled: this.settle(session, response as unknown as RpcResponse, readGrant(grant)) };
       },
     });
-    cluster?.on("ask-progress", ({ session, token }) => {
+    others?.on("ask-progress", ({ session, token }) => {
       if (typeof session === "string") this.#find(session, token)?.keepWaiting();
     });
   }
@@ -141,8 +149,8 @@ export class Asks {
     const pending = this.#find(session, token);
     const asker = this.#asker(token);
     if (pending) pending.keepWaiting();
-    else if (asker && this.#cluster?.hears(asker)) {
-      return this.#cluster.forwarding.tell(caller, asker, "ask-progress", { session, token });
+    else if (asker?.others.hears(asker.node)) {
+      return asker.others.forwarding.tell(caller, asker.node, "ask-progress", { session, token });
     }
     return undefined;
   }
@@ -168,35 +176,34 @@ export class Asks {
     caller: string,
   ): Promise<boolean> | undefined {
     const asker = this.#asker(response.id);
-    if (session === undefined || asker === undefined || this.#cluster === undefined) return undefined;
+    if (session === undefined || asker === undefined) return undefined;
     // Only the scopes: the other node needs to know nothing else about the sender.
     const scopes = grant === "everything" ? grant : grant?.scopes;
     const key = { session, id: response.id };
     const body = { session, response, grant: scopes };
-    const passing = this.#cluster.forwarding.pass({ caller, node: asker, kind: "answer", key, body });
-    return passing.then((outcome) => this.#isSettled(asker, outcome));
+    const { node, others } = asker;
+    const passing = others.forwarding.pass({ caller, node, kind: "answer", key, body });
+    return passing.then((outcome) => isSettled(outcome, asker));
   }
 
-  #isSettled(asker: string, outcome: Outcome): boolean {
-    if (outcome.state === "answered") return outcome.answer["isSettled"] === true;
-    if (outcome.state === "gone" || !this.#cluster?.hears(asker)) return false;
-    throw new HalyardError(
-      "BACKPLANE_UNAVAILABLE",
-      `Node ${asker} did not confirm an answer: try again later`,
-    );
-  }
-
-  /** The other node that asked the question with this id. */
-  #asker(id: unknown): string | undefined {
-    if (!this.#cluster?.hasJoined) return undefined;
-    const node = nodeOf(id);
-    return node === this.#cluster.node ? undefined : node;
+  /** The other node that asked the question with this id, and the way to it. */
+  #asker(id: unknown): Asker | undefined {
+    const { others, node: own } = this.#cluster;
+    const node = others?.hasJoined ? nodeOf(id) : undefined;
+    return others === undefined || node === undefined || node === own ? undefined : { node, others };
   }
 
   /** A client may send any id; ours are strings. */
   #find(session: string | undefined, id: unknown): Pending | undefined {
     return typeof id === "string" ? this.#pending.get(`${session} ${id}`) : undefined;
   }
+}
+
+/** Whether the node of the asker settled a question with what was passed to it. */
+function isSettled(outcome: Outcome, { node, others }: Asker): boolean {
+  if (outcome.state === "answered") return outcome.answer["isSettled"] === true;
+  if (outcome.state === "gone" || !others.hears(node)) return false;
+  throw new HalyardError("BACKPLANE_UNAVAILABLE", `Node ${node} did not confirm an answer: try again later`);
 }
 
 /** The grant of a sender on another node. */

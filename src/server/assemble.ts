@@ -1,5 +1,5 @@
 // Assembles the parts of a server.
-import type { JoinedCluster } from "../backplane/joined-cluster.ts";
+import type { Cluster } from "../backplane/cluster.ts";
 import { LoneCluster } from "../backplane/lone-cluster.ts";
 import { PartKind } from "../backplane/parts.ts";
 import { clip } from "../errors.ts";
@@ -42,7 +42,7 @@ interface Assembled {
   readonly push: Push;
   readonly loads: Loads;
   readonly requestState: RequestState;
-  readonly cluster: JoinedCluster | undefined;
+  readonly cluster: Cluster;
   readonly changes: ChangeLog | undefined;
   readonly remote: RemoteSessions | undefined;
 }
@@ -67,10 +67,10 @@ export function assemble(info: Implementation, options: ServerOptions): Assemble
   const changes = others && new (others.part(sharedPush).ChangeLog)(others, hub, settings);
   const remote = others && new (others.part(sharedPush).RemoteSessions)(others, hub, logger);
   if (changes && remote) hub.connect(changes, remote);
-  const asks = new Asks((ask) => watchAsk(settings, ask), others);
+  const asks = new Asks((ask) => watchAsk(settings, ask), cluster);
   const elicitationIds = new ElicitationIds(maxElicitations);
   const isExtension = (name: string): boolean => offer.catalogue.extensions.publishes(name);
-  const push = new Push({ hub, asks, elicitationIds, diagnostics: settings, cluster: others, isExtension });
+  const push = new Push({ hub, asks, elicitationIds, diagnostics: settings, cluster, isExtension });
 
   const taskSettings = resolveTaskOptions(options.tasks);
   const table = new TaskTable(taskSettings, { hub, asks, logger, cluster });
@@ -107,10 +107,10 @@ export function assemble(info: Implementation, options: ServerOptions): Assemble
     methods,
     asking: conversations,
     serverMetas: new Map(),
-    cluster: others,
+    cluster,
   };
   const loads = new Loads(settings.limits.maxInFlightBytes);
-  return { core, push, loads, requestState, cluster: others, changes, remote };
+  return { core, push, loads, requestState, cluster, changes, remote };
 }
 
 /** What a server offers to its clients. */

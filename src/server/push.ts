@@ -1,5 +1,6 @@
 // `server.push`: sends notifications and requests to clients outside a call.
-import type { JoinedCluster } from "../backplane/joined-cluster.ts";
+import type { Cluster } from "../backplane/cluster.ts";
+import type { NodeQuestions } from "../backplane/node-questions.ts";
 import type { Diagnostics } from "../diagnostics/events.ts";
 import { levelProblem } from "../diagnostics/logger.ts";
 import { askFailed } from "../errors.ts";
@@ -30,7 +31,7 @@ interface PushParts {
   readonly asks: Asks;
   readonly elicitationIds: ElicitationIds;
   readonly diagnostics: Diagnostics;
-  readonly cluster: JoinedCluster | undefined;
+  readonly cluster: Cluster;
   /** Whether an extension lets clients subscribe to the notification. */
   readonly isExtension: (notification: string) => boolean;
 }
@@ -85,15 +86,15 @@ export class Push {
   constructor(parts: PushParts) {
     this.#parts = parts;
     const { cluster, hub } = parts;
-    if (cluster === undefined) return;
-    cluster.questions.answer("subscribed", ({ topic }) => typeof topic === "string" && hub.isListened(topic));
-    cluster.questions.answer("elicited", ({ id }) => typeof id === "string" && this.#completeHere(id));
+    const questions = cluster.others?.questions;
+    questions?.answer("subscribed", ({ topic }) => typeof topic === "string" && hub.isListened(topic));
+    questions?.answer("elicited", ({ id }) => typeof id === "string" && this.#completeHere(id));
   }
 
-  /** The cluster, if this node is in it. */
-  get #joined(): JoinedCluster | undefined {
-    const { cluster } = this.#parts;
-    return cluster?.hasJoined ? cluster : undefined;
+  /** Asks the other nodes, if this one is in a cluster. */
+  get #questions(): NodeQuestions | undefined {
+    const { others } = this.#parts.cluster;
+    return others?.hasJoined ? others.questions : undefined;
   }
 
   /**
@@ -154,10 +155,7 @@ export class Push {
    */
   async elicitationComplete(elicitationId: string): Promise<boolean> {
     if (await this.#completeHere(elicitationId)) return true;
-    const cluster = this.#joined;
-    return (
-      cluster !== undefined && (await cluster.questions.askAll("elicited", { id: elicitationId })) === "yes"
-    );
+    return (await this.#questions?.askAll("elicited", { id: elicitationId })) === "yes";
   }
 
   async #completeHere(elicitationId: string): Promise<boolean> {
@@ -199,9 +197,9 @@ export class Push {
   async isSubscribed(uri: string): Promise<boolean> {
     const topic = topicOf(resourceUpdated, uri);
     const isListened = await this.#parts.hub.isListened(topic);
-    const cluster = this.#joined;
-    if (isListened || cluster === undefined) return isListened;
-    const answer = await cluster.questions.askAll("subscribed", { topic }).catch(() => "silence");
+    const questions = this.#questions;
+    if (isListened || questions === undefined) return isListened;
+    const answer = await questions.askAll("subscribed", { topic }).catch(() => "silence");
     return answer !== "no";
   }
 

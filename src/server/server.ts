@@ -107,7 +107,7 @@ export class McpServer<Extra extends object = object> implements Servable {
     this.resources = new ResourceCollection(resources, push);
     this.resourceTemplates = new Collection("resourceTemplates", templates);
     this.push = push;
-    this.cluster = { nodes: () => parts.cluster?.nodes() ?? [] };
+    this.cluster = { nodes: () => parts.cluster.nodes() };
     this.#core = core;
     this.#requestState = parts.requestState;
     this.#port = openPort(this, parts);

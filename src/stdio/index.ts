@@ -72,9 +72,9 @@ export async function serveStdio(server: Servable, options: StdioOptions = {}): 
   checkOptions({ subject: "serveStdio", such: "{ input, output }", problem }, options, knownOptions);
   // At once, since the author may log while the node joins.
   const stdout = claimStdout(options.output ?? process.stdout);
-  await port.cluster?.join().catch(async (error: unknown) => {
+  await port.cluster.join().catch(async (error: unknown) => {
     stdout.release();
-    await port.cluster?.leave();
+    await port.cluster.leave();
     throw error;
   });
   // After joining, since the id of its session begins with the node.
@@ -173,7 +173,7 @@ class Stdio implements StdioServer {
     // A client that does not read must not keep the process alive.
     await within(this.#graceMs, this.#writer.end());
     this.#stdout.release();
-    await this.#cluster?.leave();
+    await this.#cluster.leave();
     this.#markClosed();
     if (!this.#endsProcess) return;
     for (const signal of signals) process.off(signal, this.#onSignal);

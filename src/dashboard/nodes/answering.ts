@@ -15,7 +15,7 @@ export class Answering {
   readonly #others: OtherNodes | undefined;
 
   constructor(node: ServedNode) {
-    const { cluster } = node.core;
+    const { others: cluster } = node.core.cluster;
     this.#node = node;
     this.#others =
       cluster &&

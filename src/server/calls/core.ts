@@ -1,5 +1,5 @@
 // The parts that handle a message. `McpServer` assembles them; the layers above join through `methods` and `asking`.
-import type { JoinedCluster } from "../../backplane/joined-cluster.ts";
+import type { Cluster } from "../../backplane/cluster.ts";
 import type { Call, CallCore } from "./call.ts";
 import type { Middlewares } from "./middleware.ts";
 import type { Observers } from "./notifications.ts";
@@ -15,6 +15,6 @@ export interface Core extends CallCore {
   /** Every method of the protocol, by name. The table of a revision says whether its peers can call it. */
   readonly methods: ReadonlyMap<string, MethodHandler>;
   readonly asking: Asking;
-  /** The cluster that this process is a node of. */
-  readonly cluster: JoinedCluster | undefined;
+  /** The nodes that serve together, of which this process is one. */
+  readonly cluster: Cluster;
 }

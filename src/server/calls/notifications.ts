@@ -1,5 +1,5 @@
 // Receives the notifications of clients, and calls the author's handlers for them and for sessions that start and end.
-import type { JoinedCluster } from "../../backplane/joined-cluster.ts";
+import type { Cluster } from "../../backplane/cluster.ts";
 import { RateLimitedLog } from "../../diagnostics/rate-limited-log.ts";
 import { clip } from "../../errors.ts";
 import type { Load } from "../../limits/loads.ts";
@@ -48,7 +48,7 @@ interface Receiver {
   readonly observers: Observers;
   readonly asks: Asks;
   readonly settings: { readonly logger: Logger };
-  readonly cluster: JoinedCluster | undefined;
+  readonly cluster: Cluster;
 }
 
 /** Handles a notification. It gets no response, even if it is malformed, and does not wait for the author's handlers. */
@@ -149,9 +149,10 @@ function cancel(core: Receiver, params: JsonObject, exchange: Exchange): Promise
   const { session, sharesPipe } = connection;
   // All messages of a pipe arrive at one node; those of other sessions at any, and another node may run the call.
   const isElsewhere = outcome === "unknown" && session !== undefined && !sharesPipe;
-  if (!isElsewhere || !core.cluster?.hasJoined) return undefined;
+  const { others } = core.cluster;
+  if (!isElsewhere || !others?.hasJoined) return undefined;
   const told = { session, id: requestId, reason: details.reason };
-  return orLog(core, core.cluster.forwarding.tell(callerOf(exchange), "all", "cancel", told));
+  return orLog(core, others.forwarding.tell(callerOf(exchange), "all", "cancel", told));
 }
 
 function progressed(core: Receiver, params: JsonObject, exchange: Exchange): Promise<void> | undefined {

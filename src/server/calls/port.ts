@@ -1,5 +1,5 @@
 // The port of a server: the interface for transports, which authors do not see.
-import type { JoinedCluster } from "../../backplane/joined-cluster.ts";
+import type { Cluster } from "../../backplane/cluster.ts";
 import { ConfigurationError } from "../../errors.ts";
 import { hasMethods, isClass, mismatch } from "../../kinds.ts";
 import type { Loads } from "../../limits/loads.ts";
@@ -89,8 +89,8 @@ export interface ServerPort {
   rowOf(method: string, revision: Revision): RequestRow | undefined;
   /** Whether any definition has `scopes`, or ever had. */
   readonly usesScopes: boolean;
-  /** The cluster that this process is a node of. A transport joins it before it serves, and leaves it when it closes. */
-  readonly cluster: JoinedCluster | undefined;
+  /** The nodes that serve together, of which this process is one. A transport joins it before it serves, and leaves it when it closes. */
+  readonly cluster: Cluster;
   /** The changes that the nodes of the cluster share. */
   readonly changes: ChangeLog | undefined;
   /** Tells how long records of sessions are kept, so that pushes of this node to any session are kept as long. */
@@ -118,7 +118,7 @@ const mark = Symbol.for("halyard.McpServer");
 interface Driven {
   readonly core: Core;
   readonly loads: Loads;
-  readonly cluster: JoinedCluster | undefined;
+  readonly cluster: Cluster;
   readonly changes: ChangeLog | undefined;
   readonly remote: RemoteSessions | undefined;
 }
@@ -196,11 +196,11 @@ export function portOf(server: Servable, subject: string = "portOf"): ServerPort
 
 /** Why a value has no port. Other SDKs take a factory function, which would fail much later here. */
 function whyNoPort(server: unknown): string {
+  if (typeof server === "object" && server !== null && mark in server)
+    return "comes from another copy of halyard: install one copy, so that McpServer and transports share it (see npm ls halyard)";
   if (hasMethods(server, "listen"))
     return "listens itself: pass the McpServer here, or mount nodeHandler(server) in it";
   if (typeof server === "function" && !isClass(server))
     return "is a function: pass the McpServer itself, which serves every client";
-  if (typeof server !== "object" || server === null || !(mark in server))
-    return mismatch("an McpServer of halyard", server);
-  return "comes from another copy of halyard: install one copy, so that McpServer and transports share it (see npm ls halyard)";
+  return mismatch("an McpServer of halyard", server);
 }
