@@ -25,10 +25,10 @@ const leaveOutValidator: Plugin = {
 };
 
 measureInstallation();
-// The aims are 120,000 and 160,000: what is over them are the limits by caller, the checks of options and of results, and
-// methods of one's own. A server that neither asks nor runs tasks cannot leave those out yet. Neither may grow further.
-await measureBundle("stdio", 196_000);
-await measureBundle("http", 255_000);
+// The aims are 120,000 and 160,000: what is over them are the limits by caller, the checks of options and of results, methods of
+// one's own, and errors that say what to do. A server that neither asks nor runs tasks cannot leave those out yet.
+await measureBundle("stdio", 206_000);
+await measureBundle("http", 265_000);
 await measureAuth();
 await measureOneName();
 await measureClient();
@@ -143,14 +143,14 @@ async function measureClient(): Promise<void> {
   const sources = await bundle([], split);
   const connected = await bundle([], split, ofHttpClient);
   const whole = await bundle([], { ...split, splitting: false });
-  hold("bundled client for browsers, bytes minified", published.bytes, 68_000, largestOf(sources.parts));
+  hold("bundled client for browsers, bytes minified", published.bytes, 69_500, largestOf(sources.parts));
   report("  gzip", published.gzip);
   for (const [folder, bytes] of byFolder(sources.parts)) report(`    ${folder}`, bytes);
   hold("  more than bundled from single files", published.bytes - sources.bytes, 500, droppableRemedy);
   // 700 of these bytes name the CORS headers that a server lacks, and tell credentials of servers, replies and people who sign in.
-  hold("  with what calls over HTTP load", connected.bytes, 112_500, largestOf(connected.parts));
+  hold("  with what calls over HTTP load", connected.bytes, 114_000, largestOf(connected.parts));
   report("  gzip", connected.gzip);
-  hold("  with everything, in one file", whole.bytes, 170_500, largestOf(whole.parts));
+  hold("  with everything, in one file", whole.bytes, 172_500, largestOf(whole.parts));
   report("  gzip", whole.gzip);
   const strangers = [...whole.parts.keys()].filter((file) => !sharedWithClient.test(file));
   if (strangers.length > 0)

@@ -114,6 +114,7 @@ async function identify(
     const isKnown = isOwnCode && mistake !== undefined;
     return { invalid: principal, ...(isKnown && { problem: `verify() returned ${mistake}` }) };
   } catch (error) {
+    if (isOwnCode && isRejection(error)) return { invalid: notValid };
     // The message of an error in the author's `verify` may contain the token.
     const problem =
       error instanceof Unavailable
@@ -129,6 +130,29 @@ async function identify(
 function wantedOf({ audiences }: ClaimRules): string {
   const claims = `{ sub, aud: ${JSON.stringify(audiences[0])}, scope, exp }`;
   return `so the token was refused: return claims such as ${claims}, with aud only if the token is for this server and exp in seconds`;
+}
+
+/** What libraries throw for a token that is not valid, by `code`, `errorCode` or `name`. */
+const rejections: ReadonlySet<unknown> = new Set([
+  // jose
+  "ERR_JWT_EXPIRED",
+  "ERR_JWT_CLAIM_VALIDATION_FAILED",
+  "ERR_JWT_INVALID",
+  "ERR_JWS_INVALID",
+  "ERR_JWS_SIGNATURE_VERIFICATION_FAILED",
+  "ERR_JWKS_NO_MATCHING_KEY",
+  "ERR_JOSE_ALG_NOT_ALLOWED",
+  // jsonwebtoken
+  "TokenExpiredError",
+  "JsonWebTokenError",
+  "NotBeforeError",
+  // the official SDK
+  "invalid_token",
+]);
+
+function isRejection(error: unknown): boolean {
+  const { code, errorCode, name } = (error ?? {}) as Readonly<Record<string, unknown>>;
+  return rejections.has(code) || rejections.has(errorCode) || rejections.has(name);
 }
 
 function nameOf(error: unknown): string {

@@ -1,6 +1,8 @@
 // Mistakes of those who protect a server for the first time: each row is what somebody writes, and the whole text that they read.
 import { bearerAuth, type RequestHead } from "halyard/auth";
-import { exportJWK, generateKeyPair } from "jose";
+import { InvalidTokenError } from "@modelcontextprotocol/sdk/server/auth/errors.js";
+import { OAuthError, OAuthErrorCode } from "@modelcontextprotocol/server";
+import { exportJWK, generateKeyPair, jwtVerify, SignJWT } from "jose";
 import { describe, expect, test } from "vitest";
 
 /** As JavaScript sees it: nothing has a type. */
@@ -30,6 +32,48 @@ describe("keys", () => {
   ])("%s", (message, jwks) => {
     const write = (): unknown => bearerAuth({ ...whole, jwks: jwks as Untyped });
     expect(write).toThrow(expect.objectContaining({ message: `bearerAuth: ${message}` }));
+  });
+});
+
+describe("a verify that throws", () => {
+  const request = { header: () => "Bearer abc" } as unknown as RequestHead;
+  const statusOf = async (thrown: unknown): Promise<unknown> =>
+    ((await bearerAuth({ ...whole, verify: () => Promise.reject(thrown) }).authenticate(request)) as Untyped)
+      .status;
+  const named = (name: string): Error => Object.assign(new Error("text"), { name });
+  const expired = new SignJWT({}).setProtectedHeader({ alg: "ES256" }).setExpirationTime(1).sign(privateKey);
+
+  test.each<[what: string, thrown: () => unknown]>([
+    [
+      "jose's error for an expired token",
+      async () => jwtVerify(await expired, publicKey).catch((error: unknown) => error),
+    ],
+    ["jose's error for what is no token", () => jwtVerify("abc", publicKey).catch((error: unknown) => error)],
+    [
+      "jose's error for a foreign signature",
+      async () =>
+        jwtVerify(await expired, (await generateKeyPair("ES256")).publicKey).catch((error: unknown) => error),
+    ],
+    ["the error of version 1 of the official SDK", () => new InvalidTokenError("expired")],
+    [
+      "the error of version 2 of the official SDK",
+      () => new OAuthError(OAuthErrorCode.InvalidToken, "expired"),
+    ],
+    ["jsonwebtoken's error for an expired token", () => named("TokenExpiredError")],
+    ["jsonwebtoken's error for any other", () => named("JsonWebTokenError")],
+  ])("%s responds 401, so that the client gets another token", async (_, thrown) => {
+    expect(await statusOf(await thrown())).toBe(401);
+  });
+
+  test.each<[what: string, thrown: unknown]>([
+    ["any other error", new Error("connect ECONNREFUSED")],
+    [
+      "jose's error for keys that do not come",
+      Object.assign(new Error("text"), { code: "ERR_JWKS_TIMEOUT" }),
+    ],
+    ["nothing", undefined],
+  ])("%s responds 503, so that the client keeps its token", async (_, thrown) => {
+    expect(await statusOf(thrown)).toBe(503);
   });
 });
 
