@@ -142,10 +142,6 @@ const places: Readonly<Record<string, readonly [file: string, name: string, unit
   "kilobytes of a document or a response of OAuth": ["oauth/net/create-net.ts", "maxBytes", 1024],
   "redirects of a document of OAuth, to the same origin only": ["oauth/net/create-net.ts", "maxRedirects"],
   "characters of a URL in the metadata of OAuth": ["oauth/net/guard.ts", "maxUrl"],
-  "seconds for which a client's assertion of who it is can be used": [
-    "oauth/grants/client-authentication.ts",
-    "assertionSeconds",
-  ],
   "characters of the scopes that a server asks for, with those of before": [
     "oauth/acquisition.ts",
     "maxScope",

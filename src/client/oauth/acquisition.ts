@@ -1,12 +1,18 @@
 // Obtains tokens for one MCP server: finds its authorization server, refreshes what there is, or has the grant obtain new ones.
-import type { AuthorizationServer, Client, JWK, TokenEndpointResponse } from "oauth4webapi";
+import {
+  type AuthorizationServer,
+  type Client,
+  type JWK,
+  refreshTokenGrantRequest,
+  type TokenEndpointResponse,
+} from "oauth4webapi";
 import { announcedServer, formerServer, unguided } from "./discovery/announced-server.ts";
 import type { Challenge } from "../settings/challenge.ts";
 import { type FoundResource, findResource } from "./discovery/resource-metadata.ts";
 import { authenticationOf } from "./grants/client-authentication.ts";
 import type { Grant, Party, Waiting } from "./grants/grant.ts";
 import { Proofs } from "./grants/proofs.ts";
-import { isDead, isUnknownClient, refreshTokens } from "./grants/refresh.ts";
+import { requestTokens, TokenRefusal } from "./grants/token-request.ts";
 import { createNet } from "./net/create-net.ts";
 import type { Net } from "./net/net.ts";
 import { type Identity, Registrations } from "./registration.ts";
@@ -130,15 +136,20 @@ export class Acquisition {
     if (client?.client_id !== kept.clientId) return this.#stored(await this.#keeping.bury(kept));
     const { proofs } = await this.#stored(kept);
     const party = await this.#party(as, client, net, kept.resource, kept.scopes, proofs);
+    const { refreshToken } = kept;
     try {
-      const response = await refreshTokens(party, kept.refreshToken);
-      return await this.#keep({ refresh_token: kept.refreshToken, ...response }, party, "refresh", kept);
+      // With the scopes of the old tokens.
+      const response = await requestTokens({ ...party, scopes: [] }, (who, additionalParameters, options) =>
+        refreshTokenGrantRequest(...who, refreshToken, { ...options, additionalParameters }),
+      );
+      return await this.#keep({ refresh_token: refreshToken, ...response }, party, "refresh", kept);
     } catch (error) {
       // Somebody who waits for nobody may have been faster.
       const current = await this.#keeping.read(old);
       if (current && current.accessToken !== kept.accessToken) return this.#stored(current);
-      const isForgotten = isUnknownClient(error) && (await this.#registrations.forget(as, kept.clientId));
-      if (isForgotten || isDead(error)) return this.#stored(await this.#keeping.bury(kept));
+      const code = error instanceof TokenRefusal ? error.error : undefined;
+      const isForgotten = code === "invalid_client" && (await this.#registrations.forget(as, kept.clientId));
+      if (isForgotten || code === "invalid_grant") return this.#stored(await this.#keeping.bury(kept));
       throw error;
     }
   }

@@ -2,11 +2,9 @@
 import type { AuthRefusal, AuthReply, AuthRequest, ClientAuth, HeaderFields } from "../settings/auth.ts";
 import { Access } from "./access.ts";
 import type { OAuthSettings } from "./acquisition.ts";
-import { clientCredentialsGrant } from "./grants/client-credentials.ts";
-import { enterpriseGrant } from "./grants/enterprise.ts";
 import type { Grant } from "./grants/grant.ts";
+import { clientCredentialsGrant, enterpriseGrant, workloadGrant } from "./grants/machine.ts";
 import { personGrant } from "./grants/person.ts";
-import { workloadGrant } from "./grants/workload.ts";
 import type { Identity } from "./registration.ts";
 import { checkOAuthOptions } from "./settings/checks.ts";
 import type {

@@ -1,5 +1,11 @@
 // How a client is known at an authorization server: as it was registered by hand, by its metadata document, or by registering itself.
-import type { AuthorizationServer, Client } from "oauth4webapi";
+import {
+  type AuthorizationServer,
+  type Client,
+  dynamicClientRegistrationRequest,
+  processDynamicClientRegistrationResponse,
+} from "oauth4webapi";
+import { Secrets } from "../redaction/secrets.ts";
 import { readReply } from "./grants/reply.ts";
 import type { Net } from "./net/net.ts";
 import { shown } from "./net/shown.ts";
@@ -126,21 +132,34 @@ async function register(
       `${shown(as.issuer)} does not let clients register themselves: register this one there, and pass clientId and issuer`,
     );
   }
-  // oauth4webapi would send the same with 2 KB more.
-  const headers = { accept: "application/json", "content-type": "application/json" };
-  const request = { method: "POST", headers, body: JSON.stringify(metadata), signal };
-  const { response, body, problem } = await readReply(await net.fetch(as.registration_endpoint, request));
-  // Many respond with 200, or forget to say when a secret expires, or that a client is registered as it wished.
-  if (response.ok && typeof body?.["client_id"] === "string") {
-    const { client_id, client_secret, client_secret_expires_at, token_endpoint_auth_method } = {
-      ...metadata,
-      ...(body as Client),
-    };
-    return { client_id, client_secret, client_secret_expires_at, token_endpoint_auth_method };
-  }
+  const secrets = new Secrets();
+  const options = await net.endpoint(as.registration_endpoint, secrets, signal);
+  const { response, body, problem } = await readReply(
+    await dynamicClientRegistrationRequest(as, metadata, options),
+    secrets,
+  );
+  if (response.ok && body?.["client_id"] && typeof body["client_id"] === "string")
+    return clientOf({ ...metadata, ...body });
   const example = redirectUri.startsWith("http://127.") ? ', such as "http://localhost/callback"' : "";
   throw new OAuthError(
     "registration",
     `${shownUrl(as.registration_endpoint)} did not register this client with the redirect URI ${redirectUri}: ${problem}. Pass another redirectUri${example}, or register it yourself and pass its clientId and issuer`,
   );
+}
+
+/** Many respond with 200, or forget to say when a secret expires, or that a client is registered as it wished. */
+async function clientOf(registered: Readonly<Record<string, unknown>>): Promise<Client> {
+  const {
+    client_id,
+    client_secret,
+    client_secret_expires_at: until,
+    token_endpoint_auth_method,
+  } = registered;
+  const used = {
+    client_id,
+    client_secret: typeof client_secret === "string" ? client_secret : undefined,
+    client_secret_expires_at: typeof until === "number" && until > 0 ? until : 0,
+    token_endpoint_auth_method,
+  };
+  return processDynamicClientRegistrationResponse(new Response(JSON.stringify(used), { status: 201 }));
 }

@@ -1,13 +1,17 @@
 // How a client proves who it is at a token endpoint.
-import type { AuthorizationServer, Client, ClientAuth } from "oauth4webapi";
+import {
+  type AuthorizationServer,
+  type Client,
+  type ClientAuth,
+  ClientSecretPost,
+  modifyAssertion,
+  None,
+  PrivateKeyJwt,
+} from "oauth4webapi";
 import { shown } from "../net/shown.ts";
 import { OAuthError } from "../settings/errors.ts";
 import { signingKeyOf } from "../settings/keys.ts";
 import type { ClientKey, ClientProof } from "../settings/options.ts";
-import { signJwt } from "./jwt.ts";
-
-/** How long an assertion of who the client is can be used. */
-const assertionSeconds = 60;
 
 /** By which methods a client can prove who it is, the preferred one first. */
 const methodsOf = {
@@ -54,9 +58,10 @@ export async function authenticationOf(
     case "client_secret_basic":
       return basic(secret);
     case "client_secret_post":
-      return sending({ client_secret: secret });
+      return ClientSecretPost(secret);
     case "none":
-      return sending({});
+      // The token of a workload may say all that there is to say.
+      return client.client_id === "" ? () => {} : None();
     default:
       throw new OAuthError(
         "registration",
@@ -65,10 +70,7 @@ export async function authenticationOf(
   }
 }
 
-/**
- * Encodes as forms are, like RFC 6749 says, so that ids of letters, digits, "-", "_" and "." stay what they are: servers that forget to
- * decode still know them.
- */
+/** oauth4webapi also encodes "-", "_" and ".", which servers that forget to decode do not recognise in the id of a client. */
 function basic(secret: string): ClientAuth {
   return (_as, { client_id: id }, _body, headers) => {
     headers.set("authorization", `Basic ${btoa(`${formEncoded(id)}:${formEncoded(secret)}`)}`);
@@ -77,14 +79,6 @@ function basic(secret: string): ClientAuth {
 
 function formEncoded(text: string): string {
   return new URLSearchParams({ "": text }).toString().slice(1);
-}
-
-/** Sends the id of the client, if it has one, and more. */
-function sending(more: Readonly<Record<string, string>>): ClientAuth {
-  return (_as, { client_id }, body) => {
-    const parameters = { ...(client_id !== "" && { client_id }), ...more };
-    for (const [name, value] of Object.entries(parameters)) body.set(name, value);
-  };
 }
 
 async function byKey(as: AuthorizationServer, privateKey: ClientKey): Promise<ClientAuth> {
@@ -101,13 +95,12 @@ async function byKey(as: AuthorizationServer, privateKey: ClientKey): Promise<Cl
     throw fail(
       `signs with ${key.alg}, but ${shown(as.issuer)} accepts ${shown(supported?.join(", "))}: use a key for one of these`,
     );
-  return async (...request) => {
-    const [{ issuer }, { client_id: id }] = request;
-    const exp = Math.floor(Date.now() / 1000) + assertionSeconds;
-    const claims = { iss: id, sub: id, aud: issuer, exp };
-    sending({
-      client_assertion_type: "urn:ietf:params:oauth:client-assertion-type:jwt-bearer",
-      client_assertion: await signJwt({ ...key, alg }, { kid: key.kid }, claims),
-    })(...request);
-  };
+  return PrivateKeyJwt(key, {
+    [modifyAssertion](header, claims) {
+      // Most servers know Ed25519 only by its older name.
+      header["alg"] = alg;
+      // A clock that is a second ahead must do no harm.
+      delete claims["nbf"];
+    },
+  });
 }

@@ -1,22 +1,25 @@
 // A person signs in: the authorization code grant with PKCE, in a browser that the platform shows the address in.
 import { platform } from "#oauth-platform";
 import {
+  authorizationCodeGrantRequest,
+  AuthorizationResponseError,
   calculatePKCECodeChallenge,
   generateRandomCodeVerifier,
   generateRandomState,
   type Client,
   type TokenEndpointResponse,
+  validateAuthResponse,
 } from "oauth4webapi";
 import { inBackground } from "../../../async/timers.ts";
 import { requirePkce } from "../discovery/server-metadata.ts";
 import { shown } from "../net/shown.ts";
-import { OAuthError } from "../settings/errors.ts";
+import { OAuthError, type OAuthProblem } from "../settings/errors.ts";
 import { isLoopback } from "../../../wire/loopback.ts";
 import type { OAuthOptions } from "../settings/options.ts";
 import type { SignIn } from "../platform/platform.ts";
-import { codeOf } from "./authorization-response.ts";
 import type { Attempt, Grant, Party, Returned } from "./grant.ts";
-import { requestGrant } from "./token-request.ts";
+import { remedyOf } from "./reply.ts";
+import { requestTokens } from "./token-request.ts";
 
 /** An authorization request, as it is kept while the person is away. */
 interface Asked {
@@ -113,9 +116,42 @@ async function exchange(
   parameters: URLSearchParams,
   { state, redirectUri, verifier }: Asked,
 ): Promise<TokenEndpointResponse> {
-  const code = codeOf(party, parameters, state);
-  const proof = { code, redirect_uri: redirectUri, code_verifier: verifier };
-  return requestGrant({ ...party, scopes: [] }, "authorization_code", proof);
+  const checked = checkAnswer(party, parameters, state);
+  return requestTokens({ ...party, scopes: [] }, (who, additionalParameters, options) =>
+    authorizationCodeGrantRequest(...who, checked, redirectUri, verifier, {
+      ...options,
+      additionalParameters,
+    }),
+  );
+}
+
+/** Throws unless the parameters answer the request with this `state`. Nothing of what another server says may be shown. */
+function checkAnswer(party: Party, parameters: URLSearchParams, state: string): URLSearchParams {
+  const { as, client } = party;
+  const refusal = (problem: OAuthProblem, why: string): OAuthError =>
+    new OAuthError(problem, `The answer to the sign-in at ${shown(as.issuer)} ${why}`);
+  const twice = ["iss", "state", "error", "code"].find((name) => parameters.getAll(name).length > 1);
+  if (twice !== undefined) throw refusal("response", `has ${twice} twice`);
+  const iss = parameters.get("iss");
+  // To oauth4webapi, an empty iss is none: issuers are compared exactly here.
+  if (iss === null ? as.authorization_response_iss_parameter_supported : iss !== as.issuer)
+    throw refusal(
+      "response",
+      iss === null
+        ? "has no iss: add it there, or drop authorization_response_iss_parameter_supported from the metadata"
+        : `has iss ${shown(iss)}: it must equal the issuer`,
+    );
+  try {
+    const checked = validateAuthResponse(as, client, parameters, state);
+    if (checked.get("code")) return checked;
+  } catch (error) {
+    if (!(error instanceof AuthorizationResponseError))
+      throw refusal("response", `is not valid: ${(error as Error).message}`);
+    const { error: code, error_description: description } = error;
+    const said = shown(code) + (description ? ` (${shown(description)})` : "");
+    throw refusal("denied", `is a refusal: ${said}${remedyOf(code, description, party)}`);
+  }
+  throw refusal("response", "has no code");
 }
 
 function takeReturned(server: string): Returned | undefined {

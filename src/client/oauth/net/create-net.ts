@@ -1,10 +1,12 @@
 // Fetches what OAuth needs for one MCP server: from addresses that it may lead to, within limits of time and size.
 import { platform } from "#oauth-platform";
+import { allowInsecureRequests, customFetch } from "oauth4webapi";
 import { untilAborted } from "../../../async/promises.ts";
+import type { Secrets } from "../../redaction/secrets.ts";
 import { GrowingBuffer } from "../../../wire/bytes.ts";
 import { OAuthError, type OAuthProblem } from "../settings/errors.ts";
 import { Guard } from "./guard.ts";
-import type { Document, Net, NetOptions } from "./net.ts";
+import type { Document, EndpointRequest, Net, NetOptions } from "./net.ts";
 import { shown } from "./shown.ts";
 import { shownUrl } from "../../settings/shown.ts";
 
@@ -13,13 +15,16 @@ const requestMs = 20_000;
 const maxBytes = 256 * 1024;
 const maxRedirects = 3;
 
+/** The parameters of a request whose values are secret. */
+const secretNames = /(?:^code|secret|verifier|_token|assertion)$/;
+
 /** What can be wrong where a browser does not say it. */
 export const hiddenReason =
   "it is down, its response (404, too) lacks Access-Control-Allow-Origin, or connect-src of this page forbids it";
 
 export function createNet(options: NetOptions): Net {
   const guard = new Guard(options);
-  const send: Net["fetch"] =
+  const send: (url: string, init: RequestInit) => Promise<Response> =
     options.fetch ??
     platform.checkedFetch?.((host, address) => guard.refusalOf(host, address)) ??
     ((url, init) => fetch(url, init));
@@ -50,6 +55,17 @@ export function createNet(options: NetOptions): Net {
     }
   };
 
+  const request = (url: string, init: EndpointRequest): Promise<Response> =>
+    within(requestMs, init.signal, async (signal) => {
+      const [response, text] = await exchange(url, init, signal);
+      if (isRedirect(response))
+        throw elsewhere(response, url, "a request with credentials follows no redirect");
+      const { status, headers } = response;
+      return new Response(text === "" ? null : text, { status, headers });
+    }).catch((error: unknown) => {
+      throw failure("token", url, error);
+    });
+
   return {
     check: (url) => guard.check(url),
     document: (url) =>
@@ -57,17 +73,28 @@ export function createNet(options: NetOptions): Net {
         if (isHidden(error)) return { url, status: 0, json: undefined };
         throw failure("metadata", url, error);
       }),
-    fetch: (url, init) =>
-      within(requestMs, init.signal ?? undefined, async (signal) => {
-        const [response, text] = await exchange(url, init, signal);
-        if (isRedirect(response))
-          throw elsewhere(response, url, "a request with credentials follows no redirect");
-        const { status, headers } = response;
-        return new Response(text === "" ? null : text, { status, headers });
-      }).catch((error: unknown) => {
-        throw failure("token", url, error);
-      }),
+    async endpoint(url, secrets, signal) {
+      await guard.check(url);
+      return {
+        [customFetch]: (target, init) => {
+          // The name of a library helps only those who attack it.
+          const { "user-agent": _, ...headers } = init.headers;
+          addSecrets(secrets, init);
+          return request(target, { ...init, headers });
+        },
+        // The guard permits that only on this machine, and for an origin that the user has named.
+        [allowInsecureRequests]: new URL(url).protocol === "http:",
+        ...(signal && { signal }),
+      };
+    },
   };
+}
+
+/** What nobody but the authorization server may see of a request. */
+function addSecrets(secrets: Secrets, { headers, body }: EndpointRequest): void {
+  secrets.addAll(Object.entries(headers));
+  if (typeof body === "string") return;
+  for (const [name, value] of body) if (secretNames.test(name)) secrets.add("secret", value);
 }
 
 /** Runs `work` with a signal that is aborted after `timeMs`, and stops waiting for it then. */

@@ -1,4 +1,6 @@
 // The seam to the network: what the parts of OAuth fetch with.
+import type { allowInsecureRequests, customFetch, CustomFetchOptions } from "oauth4webapi";
+import type { Secrets } from "../../redaction/secrets.ts";
 
 /** A document that was fetched as JSON. */
 export interface Document {
@@ -15,9 +17,21 @@ export interface Net {
   check(url: string): Promise<void>;
   /** Fetches a small JSON document. Rejects with an OAuthError if the address is forbidden, or the answer is not JSON; a 4xx is an answer. */
   document(url: string): Promise<Document>;
-  /** Sends requests with credentials: follows no redirect. Without a signal of its own, a request goes on when nobody waits: what it is answered may be needed later. */
-  readonly fetch: (url: string, init: RequestInit) => Promise<Response>;
+  /**
+   * Returns what oauth4webapi sends a request with credentials by. Rejects like `check`, follows no redirect, and adds what the request
+   * contains to `secrets`. Without a signal, a request continues when the caller has given up, because its response may be needed later.
+   */
+  endpoint(url: string, secrets: Secrets, signal?: AbortSignal): Promise<EndpointOptions>;
 }
+
+/** The options of oauth4webapi for one request. */
+export interface EndpointOptions {
+  readonly [customFetch]: (url: string, init: EndpointRequest) => Promise<Response>;
+  readonly [allowInsecureRequests]: boolean;
+  readonly signal?: AbortSignal;
+}
+
+export type EndpointRequest = CustomFetchOptions<"POST", URLSearchParams | string>;
 
 /** What decides which addresses may be asked. */
 export interface NetOptions {
