@@ -1,7 +1,5 @@
 // What `connect` is given to obtain tokens: for a person, or for a machine.
 import type { AuthRefusal, AuthReply, AuthRequest, ClientAuth, HeaderFields } from "../settings/auth.ts";
-import { Access } from "./access.ts";
-import type { OAuthSettings } from "./acquisition.ts";
 import type { Grant } from "./grants/grant.ts";
 import { clientCredentialsGrant, enterpriseGrant, workloadGrant } from "./grants/machine.ts";
 import { personGrant } from "./grants/person.ts";
@@ -14,12 +12,14 @@ import type {
   SharedOAuthOptions,
   WorkloadIdentityOptions,
 } from "./settings/options.ts";
-import { memoryStore } from "./tokens/memory-store.ts";
+import { memoryStore } from "./store/memory-store.ts";
+import { TokenHolder } from "./token-holder.ts";
+import type { OAuthSettings } from "./token-source.ts";
 
 /** Obtains tokens for clients, keeps them, and refreshes them. One serves any number of clients and servers. */
 export class OAuth implements ClientAuth {
   readonly #settings: OAuthSettings;
-  readonly #accesses = new Map<string, Access>();
+  readonly #holders = new Map<string, TokenHolder>();
 
   /** @internal */
   constructor(settings: OAuthSettings) {
@@ -27,26 +27,26 @@ export class OAuth implements ClientAuth {
   }
 
   headers({ server, url, method }: AuthRequest): HeaderFields | Promise<HeaderFields> {
-    return this.#accessTo(server).headers(url, method);
+    return this.#holderFor(server).headers(url, method);
   }
 
   refused(refusal: AuthRefusal): Promise<boolean> {
-    return this.#accessTo(refusal.server).refused(refusal);
+    return this.#holderFor(refusal.server).refused(refusal);
   }
 
   replied(reply: AuthReply): void {
-    this.#accessTo(reply.server).replied(reply);
+    this.#holderFor(reply.server).replied(reply);
   }
 
   /** Forgets the tokens for a server, here and in the store. */
   signOut(server: string | URL): Promise<void> {
-    return this.#accessTo(new URL(server).href).forget();
+    return this.#holderFor(new URL(server).href).forget();
   }
 
-  #accessTo(server: string): Access {
-    let access = this.#accesses.get(server);
-    if (access === undefined) this.#accesses.set(server, (access = new Access(this.#settings, server)));
-    return access;
+  #holderFor(server: string): TokenHolder {
+    let holder = this.#holders.get(server);
+    if (holder === undefined) this.#holders.set(server, (holder = new TokenHolder(this.#settings, server)));
+    return holder;
   }
 }
 

@@ -8,13 +8,12 @@ import {
 import { Secrets } from "../redaction/secrets.ts";
 import { readReply } from "./grants/reply.ts";
 import type { Net } from "./net/net.ts";
-import { shown } from "./net/shown.ts";
 import { shownUrl } from "../settings/shown.ts";
-import { OAuthError } from "./settings/errors.ts";
+import { OAuthError, shown } from "./settings/errors.ts";
 import { isLoopback } from "../../wire/loopback.ts";
 import type { ClientProof, OAuthOptions } from "./settings/options.ts";
-import type { TokenStore } from "./settings/store.ts";
-import { issuerShelf, registrationShelf } from "./tokens/tokens.ts";
+import type { TokenStore } from "./store/token-store.ts";
+import { issuerOf, registrationOf } from "./store/stored.ts";
 
 /** Who this client is, as its user has said. */
 export type Identity = Pick<OAuthOptions, "clientId" | "clientMetadataUrl" | "clientName" | "issuer"> &
@@ -32,7 +31,7 @@ export class Registrations {
 
   /** The redirect URI with which the client has registered itself at an authorization server. */
   async redirectUri(issuer: string): Promise<string | undefined> {
-    return (await registrationShelf(this.#store, issuer).read())?.redirectUri;
+    return (await registrationOf(this.#store, issuer).read())?.redirectUri;
   }
 
   /** The client that the user has named, or the one that tokens were issued to, unless its secret has expired. */
@@ -53,27 +52,27 @@ export class Registrations {
     const configured = await this.#configured(as);
     if (configured) return configured;
     if (redirectUri === undefined) return { client_id: "" };
-    const shelf = registrationShelf(this.#store, as.issuer);
-    const before = await shelf.read();
+    const stored = registrationOf(this.#store, as.issuer);
+    const before = await stored.read();
     if (before?.redirectUri !== redirectUri || isOver(before.client))
       return register(as, net, redirectUri, this.#metadata(as, redirectUri), signal);
-    await shelf.swap(before, undefined);
+    await stored.swap(before, undefined);
     return before.client;
   }
 
   /** Keeps a client with which somebody has signed in, for the next time. */
   async keep(as: AuthorizationServer, client: Client, redirectUri: string | undefined): Promise<void> {
     if (redirectUri === undefined || (await this.#configured(as))) return;
-    const shelf = registrationShelf(this.#store, as.issuer);
-    await shelf.swap(await shelf.read(), { issuer: as.issuer, client, redirectUri });
+    const stored = registrationOf(this.#store, as.issuer);
+    await stored.swap(await stored.read(), { issuer: as.issuer, client, redirectUri });
   }
 
   /** Forgets a client that the authorization server no longer knows. Resolves with false if the user has named it. */
   async forget(as: AuthorizationServer, clientId: string): Promise<boolean> {
     if (await this.#configured(as)) return false;
-    const shelf = registrationShelf(this.#store, as.issuer);
-    const kept = await shelf.read();
-    if (kept?.client.client_id === clientId) await shelf.swap(kept, undefined);
+    const stored = registrationOf(this.#store, as.issuer);
+    const kept = await stored.read();
+    if (kept?.client.client_id === clientId) await stored.swap(kept, undefined);
     return true;
   }
 
@@ -90,9 +89,9 @@ export class Registrations {
   /** Throws if a client that was registered by hand was used at another authorization server before: it is not known here. */
   async #bind(clientId: string, issuer: string): Promise<void> {
     if (issuer === this.#identity.issuer) return;
-    const shelf = issuerShelf(this.#store, clientId);
-    await shelf.swap(undefined, issuer);
-    const bound = await shelf.read();
+    const stored = issuerOf(this.#store, clientId);
+    await stored.swap(undefined, issuer);
+    const bound = await stored.read();
     if (bound === issuer) return;
     throw new OAuthError(
       "issuer",

@@ -8,8 +8,7 @@ import {
   None,
   PrivateKeyJwt,
 } from "oauth4webapi";
-import { shown } from "../net/shown.ts";
-import { OAuthError } from "../settings/errors.ts";
+import { OAuthError, shown } from "../settings/errors.ts";
 import { signingKeyOf } from "../settings/keys.ts";
 import type { ClientKey, ClientProof } from "../settings/options.ts";
 

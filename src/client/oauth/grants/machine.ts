@@ -5,9 +5,8 @@ import {
   type TokenEndpointResponse,
 } from "oauth4webapi";
 import { shownUrl } from "../../settings/shown.ts";
-import { findAuthorizationServer } from "../discovery/server-metadata.ts";
-import { shown } from "../net/shown.ts";
-import { OAuthError } from "../settings/errors.ts";
+import { findAuthorizationServer } from "../discovery/authorization-server.ts";
+import { OAuthError, shown } from "../settings/errors.ts";
 import type { IdentityProvider, TextSource } from "../settings/options.ts";
 import { authenticationOf } from "./client-authentication.ts";
 import type { Grant, Party } from "./grant.ts";

@@ -2,6 +2,7 @@
 import { platform } from "#oauth-platform";
 import {
   authorizationCodeGrantRequest,
+  type AuthorizationServer,
   AuthorizationResponseError,
   calculatePKCECodeChallenge,
   generateRandomCodeVerifier,
@@ -11,9 +12,7 @@ import {
   validateAuthResponse,
 } from "oauth4webapi";
 import { inBackground } from "../../../async/timers.ts";
-import { requirePkce } from "../discovery/server-metadata.ts";
-import { shown } from "../net/shown.ts";
-import { OAuthError, type OAuthProblem } from "../settings/errors.ts";
+import { OAuthError, type OAuthProblem, shown } from "../settings/errors.ts";
 import { isLoopback } from "../../../wire/loopback.ts";
 import type { OAuthOptions } from "../settings/options.ts";
 import type { SignIn } from "../platform/platform.ts";
@@ -98,6 +97,15 @@ async function authorizationUrl({ as }: Party, asked: Asked): Promise<string> {
   for (const [name, value] of Object.entries(parameters)) if (value) url.searchParams.set(name, value);
   url.hash = "";
   return url.href;
+}
+
+/** Throws unless an authorization server binds codes to the client that asked for them. */
+function requirePkce({ issuer, code_challenge_methods_supported: methods }: AuthorizationServer): void {
+  if (methods?.includes("S256")) return;
+  throw new OAuthError(
+    "metadata",
+    `The metadata of ${shown(issuer)} must have "code_challenge_methods_supported": ["S256"] (PKCE)`,
+  );
 }
 
 /** Waits for the person. This keeps no process alive: those who wait for the tokens do. */

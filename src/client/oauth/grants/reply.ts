@@ -1,7 +1,7 @@
 // What an endpoint of an authorization server replied, how errors say it, and what to do about it.
 import { isObject } from "../../../wire/message.ts";
 import { Secrets } from "../../redaction/secrets.ts";
-import { shown } from "../net/shown.ts";
+import { shown } from "../settings/errors.ts";
 import type { Party } from "./grant.ts";
 
 export interface Reply {

@@ -10,8 +10,7 @@ import {
 } from "oauth4webapi";
 import { Secrets } from "../../redaction/secrets.ts";
 import { shownUrl } from "../../settings/shown.ts";
-import { shown } from "../net/shown.ts";
-import { OAuthError } from "../settings/errors.ts";
+import { OAuthError, shown } from "../settings/errors.ts";
 import type { Party } from "./grant.ts";
 import { readReply, remedyOf, type Reply } from "./reply.ts";
 

@@ -1,6 +1,12 @@
-// The seam to the network: what the parts of OAuth fetch with.
-import type { allowInsecureRequests, customFetch, CustomFetchOptions } from "oauth4webapi";
+// Fetches what OAuth needs for one MCP server: from addresses that it may lead to, within limits of time and size.
+import { platform } from "#oauth-platform";
+import { allowInsecureRequests, customFetch, type CustomFetchOptions } from "oauth4webapi";
+import { untilAborted } from "../../../async/promises.ts";
 import type { Secrets } from "../../redaction/secrets.ts";
+import { GrowingBuffer } from "../../../wire/bytes.ts";
+import { OAuthError, type OAuthProblem, shown } from "../settings/errors.ts";
+import { Guard, type GuardOptions } from "./guard.ts";
+import { shownUrl } from "../../settings/shown.ts";
 
 /** A document that was fetched as JSON. */
 export interface Document {
@@ -33,15 +39,176 @@ export interface EndpointOptions {
 
 export type EndpointRequest = CustomFetchOptions<"POST", URLSearchParams | string>;
 
-/** What decides which addresses may be asked. */
-export interface NetOptions {
-  /** The URL of the MCP server: private addresses are allowed as far as it has one itself. */
-  readonly server: string;
-  /** Addresses that the user has given: their hosts are trusted wherever they are. */
-  readonly trusted: readonly string[];
-  readonly fetch?: typeof fetch | undefined;
+export interface NetOptions extends GuardOptions {
   /** The value of `MCP-Protocol-Version` of the request that was refused: sent along while metadata is discovered (not in browsers). */
   readonly revision?: string | undefined;
   /** Aborted when nobody waits for documents any longer. */
   readonly signal?: AbortSignal | undefined;
+}
+
+const documentMs = 10_000;
+const requestMs = 20_000;
+const maxBytes = 256 * 1024;
+const maxRedirects = 3;
+
+/** The parameters of a request whose values are secret. */
+const secretNames = /(?:^code|secret|verifier|_token|assertion)$/;
+
+/** What can be wrong where a browser does not say it. */
+export const hiddenReason =
+  "it is down, its response (404, too) lacks Access-Control-Allow-Origin, or connect-src of this page forbids it";
+
+export function createNet(options: NetOptions): Net {
+  const guard = new Guard(options);
+  const send: (url: string, init: RequestInit) => Promise<Response> =
+    options.fetch ??
+    platform.checkedFetch?.((host, address) => guard.refusalOf(host, address)) ??
+    ((url, init) => fetch(url, init));
+
+  /** Sends one request, and reads all of the response. */
+  const exchange = async (
+    url: string,
+    init: RequestInit,
+    signal: AbortSignal,
+  ): Promise<[Response, string]> => {
+    await guard.check(url);
+    const response = await send(url, { ...init, redirect: "manual", signal });
+    return [response, await readText(response, url, signal)];
+  };
+
+  const document = async (first: string, signal: AbortSignal): Promise<Document> => {
+    const headers: Record<string, string> = { accept: "application/json" };
+    // In a browser, this would take a preflight, which few authorization servers accept.
+    if (options.revision && platform.checkedFetch) headers["mcp-protocol-version"] = options.revision;
+    let url = first;
+    for (let redirects = 0; ; redirects++) {
+      const [response, text] = await exchange(url, { headers }, signal);
+      const { status, ok } = response;
+      if (ok) return { url, status, json: parse(text, response, url) };
+      if (isRedirect(response)) url = redirected(response, url, redirects);
+      else if (status >= 400 && status < 500) return { url, status, json: undefined };
+      else throw new OAuthError("metadata", `${shownUrl(url)} responds with HTTP status ${status}`);
+    }
+  };
+
+  const request = (url: string, init: EndpointRequest): Promise<Response> =>
+    within(requestMs, init.signal, async (signal) => {
+      const [response, text] = await exchange(url, init, signal);
+      if (isRedirect(response))
+        throw elsewhere(response, url, "a request with credentials follows no redirect");
+      const { status, headers } = response;
+      return new Response(text === "" ? null : text, { status, headers });
+    }).catch((error: unknown) => {
+      throw failure("token", url, error);
+    });
+
+  return {
+    check: (url) => guard.check(url),
+    document: (url) =>
+      within(documentMs, options.signal, (signal) => document(url, signal)).catch((error: unknown) => {
+        if (isHidden(error)) return { url, status: 0, json: undefined };
+        throw failure("metadata", url, error);
+      }),
+    async endpoint(url, secrets, signal) {
+      await guard.check(url);
+      return {
+        [customFetch]: (target, init) => {
+          // The name of a library helps only those who attack it.
+          const { "user-agent": _, ...headers } = init.headers;
+          addSecrets(secrets, init);
+          return request(target, { ...init, headers });
+        },
+        // The guard permits that only on this machine, and for an origin that the user has named.
+        [allowInsecureRequests]: new URL(url).protocol === "http:",
+        ...(signal && { signal }),
+      };
+    },
+  };
+}
+
+/** What nobody but the authorization server may see of a request. */
+function addSecrets(secrets: Secrets, { headers, body }: EndpointRequest): void {
+  secrets.addAll(Object.entries(headers));
+  if (typeof body === "string") return;
+  for (const [name, value] of body) if (secretNames.test(name)) secrets.add("secret", value);
+}
+
+/** Runs `work` with a signal that is aborted after `timeMs`, and stops waiting for it then. */
+async function within<T>(
+  timeMs: number,
+  outer: AbortSignal | undefined,
+  work: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const late = new AbortController();
+  const timer = setTimeout(() => late.abort(new Error(`it took longer than ${timeMs / 1000} s`)), timeMs);
+  const signal = outer ? AbortSignal.any([outer, late.signal]) : late.signal;
+  try {
+    return await untilAborted(work(signal), signal);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+async function readText(response: Response, url: string, signal: AbortSignal): Promise<string> {
+  const reader = response.body?.getReader();
+  if (!reader) return "";
+  const body = new GrowingBuffer();
+  try {
+    for (;;) {
+      const { done, value } = await untilAborted(reader.read(), signal);
+      if (done) return new TextDecoder().decode(body.bytes);
+      if (body.length + value.length > maxBytes)
+        throw new OAuthError("metadata", `${shownUrl(url)} responds with more than ${maxBytes} bytes`);
+      body.add(value);
+    }
+  } finally {
+    reader.cancel().catch(() => {});
+  }
+}
+
+function isRedirect({ status, type }: Response): boolean {
+  return type === "opaqueredirect" || (status >= 300 && status < 400);
+}
+
+/** Where the redirect of a document leads to. */
+function redirected(response: Response, url: string, redirects: number): string {
+  const location = response.headers.get("location");
+  const target = location !== null && URL.canParse(location, url) ? new URL(location, url) : undefined;
+  if (target?.origin !== new URL(url).origin) throw elsewhere(response, url, "serve the document here");
+  if (redirects >= maxRedirects) throw elsewhere(response, url, `gave up after ${maxRedirects} redirects`);
+  return target.href;
+}
+
+function elsewhere({ headers }: Response, url: string, remedy: string): OAuthError {
+  const location = headers.get("location");
+  const where = location === null ? "an address that is not visible here" : shown(location);
+  return new OAuthError("forbidden-address", `${shownUrl(url)} redirects to ${where}: ${remedy}`);
+}
+
+function parse(text: string, response: Response, url: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (cause) {
+    const what = /^\s*</.test(text) ? "an HTML page" : "a text that is not JSON";
+    const type = shown(response.headers.get("content-type"));
+    throw new OAuthError(
+      "metadata",
+      `${shownUrl(url)} responds with ${what} (content-type: ${type}): respond with JSON there, or with 404`,
+      { cause },
+    );
+  }
+}
+
+/** Whether a browser hides why a request failed. */
+function isHidden(error: unknown): boolean {
+  return !platform.checkedFetch && error instanceof TypeError;
+}
+
+/** The error of a request that failed. `fetch` hides the reason in `cause`. */
+function failure(problem: OAuthProblem, url: string, error: unknown): OAuthError {
+  if (error instanceof OAuthError) return error;
+  const { message, cause } = error as { message?: unknown; cause?: unknown };
+  const said = cause instanceof Error && cause.message !== "" ? cause.message : String(message);
+  const reason = isHidden(error) ? hiddenReason : said;
+  return new OAuthError(problem, `Could not fetch ${shownUrl(url)}: ${reason}`, { cause: error });
 }

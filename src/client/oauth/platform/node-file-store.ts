@@ -4,8 +4,8 @@ import { basename, dirname, join, resolve } from "node:path";
 import { ConfigurationError } from "../../../errors.ts";
 import { isObject, isTexts } from "../../../wire/message.ts";
 import { OAuthError } from "../settings/errors.ts";
-import type { TokenStore } from "../settings/store.ts";
-import { Turns } from "../tokens/turns.ts";
+import type { TokenStore } from "../store/token-store.ts";
+import { inTurn } from "../store/memory-store.ts";
 import { checkFolder, strangerOf } from "./node-file-safety.ts";
 import { codeOf, hashOf, type HeldLock, pause, sweep, takeLock, takenCodes } from "./node-file-lock.ts";
 
@@ -20,8 +20,8 @@ type Entries = ReadonlyMap<string, string> | undefined;
 export class FileStore implements TokenStore {
   readonly #path: string;
   /** In this process, one at a time waits for a lock. */
-  readonly #turns = new Turns();
-  readonly #writes = new Turns();
+  readonly #turns = inTurn();
+  readonly #writes = inTurn();
   #swept: Promise<void> | undefined;
 
   constructor(path: string) {
@@ -52,7 +52,7 @@ export class FileStore implements TokenStore {
         await lock.release();
       }
     };
-    return this.#writes.take("", () =>
+    return this.#writes("", () =>
       this.#attempt("write", async (file) => {
         for (;;) {
           const done = await replaceOnce(file);
@@ -72,7 +72,7 @@ export class FileStore implements TokenStore {
         await lock.release();
       }
     };
-    return this.#turns.take(key, locked, signal);
+    return this.#turns(key, locked, signal);
   }
 
   async #take(file: string, name: string, signal?: AbortSignal): Promise<HeldLock> {
