@@ -166,11 +166,6 @@ const places: Readonly<Record<string, readonly [file: string, name: string, unit
     "oauth/platform/node-file-lock.ts",
     "longestPollMs",
   ],
-  "hours that leftovers of another computer stay beside a fileStore": [
-    "oauth/platform/node-file-lock.ts",
-    "leftoverMs",
-    3_600_000,
-  ],
   "megabytes of the file of a fileStore": ["oauth/platform/node-file-store.ts", "maxFileBytes", 1_048_576],
   "links from the path of a fileStore to its file": ["oauth/platform/node-file-store.ts", "maxLinks"],
   "attempts to replace a file that another program has open, on Windows": [

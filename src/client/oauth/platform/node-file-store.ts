@@ -1,4 +1,5 @@
 // A token store in a file that only its owner can read, shared by all processes that name it.
+import { createHash } from "node:crypto";
 import { copyFile, type FileHandle, mkdir, open, readlink, realpath, rename } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import { ConfigurationError } from "../../../errors.ts";
@@ -7,7 +8,7 @@ import { OAuthError } from "../settings/errors.ts";
 import type { TokenStore } from "../store/token-store.ts";
 import { inTurn } from "../store/memory-store.ts";
 import { checkFolder, strangerOf } from "./node-file-safety.ts";
-import { codeOf, hashOf, type HeldLock, pause, sweep, takeLock, takenCodes } from "./node-file-lock.ts";
+import { codeOf, type HeldLock, pause, sweep, takeLock, takenCodes } from "./node-file-lock.ts";
 
 const maxFileBytes = 16 * 1024 * 1024;
 const maxLinks = 32;
@@ -64,7 +65,8 @@ export class FileStore implements TokenStore {
 
   exclusive<T>(key: string, work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
     const locked = async (): Promise<T> => {
-      const take = (file: string): Promise<HeldLock> => this.#take(file, hashOf(key), signal);
+      const take = (file: string): Promise<HeldLock> =>
+        this.#take(file, createHash("sha256").update(key).digest("hex").slice(0, 32), signal);
       const lock = await this.#attempt("lock", take);
       try {
         return await work();
@@ -214,7 +216,7 @@ async function renameOver(from: string, to: string): Promise<void> {
     try {
       return await rename(from, to);
     } catch (error) {
-      // On Windows, somebody may just be reading the file.
+      // On Windows, another process may just be reading the file.
       if (tries === maxRenames || !takenCodes.has(codeOf(error))) throw error;
       await pause(renamePauseMs);
     }
