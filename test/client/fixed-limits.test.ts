@@ -139,6 +139,11 @@ const places: Readonly<Record<string, readonly [file: string, name: string, unit
   ],
   "seconds for a document of OAuth, redirects included": ["oauth/net/net.ts", "documentMs", 1000],
   "seconds for a request to an authorization server": ["oauth/net/net.ts", "requestMs", 1000],
+  "minutes for which a document of OAuth is used again, at most": [
+    "oauth/net/net.ts",
+    "longestFreshMs",
+    60_000,
+  ],
   "kilobytes of a document or a response of OAuth": ["oauth/net/net.ts", "maxBytes", 1024],
   "redirects of a document of OAuth, to the same origin only": ["oauth/net/net.ts", "maxRedirects"],
   "characters of a URL in the metadata of OAuth": ["oauth/net/guard.ts", "maxUrl"],

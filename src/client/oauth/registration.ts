@@ -15,7 +15,7 @@ import type { ClientProof, OAuthOptions } from "./settings/options.ts";
 import type { TokenStore } from "./store/token-store.ts";
 import { issuerOf, registrationOf } from "./store/stored.ts";
 
-/** Who this client is, as its user has said. */
+/** What the user says about this client. */
 export type Identity = Pick<OAuthOptions, "clientId" | "clientMetadataUrl" | "clientName" | "issuer"> &
   ClientProof;
 
@@ -40,8 +40,8 @@ export class Registrations {
   }
 
   /**
-   * The client as an authorization server knows it; registers it if need be. What is registered is kept only once somebody has signed in
-   * with it, and not while they do: of a client that is no longer known, a person sees an error page, and this process hears nothing.
+   * The client as an authorization server knows it; registers it if need be. A registration is kept only after a sign-in has succeeded with
+   * it, and removed before the next one: if the client is no longer known, the person sees an error page, and this process learns nothing.
    */
   async take(
     as: AuthorizationServer,
@@ -60,7 +60,7 @@ export class Registrations {
     return before.client;
   }
 
-  /** Keeps a client with which somebody has signed in, for the next time. */
+  /** Keeps a client after a sign-in has succeeded with it, for the next time. */
   async keep(as: AuthorizationServer, client: Client, redirectUri: string | undefined): Promise<void> {
     if (redirectUri === undefined || (await this.#configured(as))) return;
     const stored = registrationOf(this.#store, as.issuer);

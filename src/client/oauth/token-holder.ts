@@ -160,6 +160,7 @@ export class TokenHolder {
     if (status === 401) {
       // A later request may try again, because the server may have been repaired by then.
       this.#held = { ...held, ifRefused: "refresh" };
+      this.#source.forgetMetadata();
       const remedy = tokens.dpopKey
         ? "supports DPoP (or drop the option dpop), and accepts this issuer and this audience"
         : "accepts this issuer and this audience";

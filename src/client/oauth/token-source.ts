@@ -14,7 +14,7 @@ import { authenticationOf } from "./grants/client-authentication.ts";
 import type { Grant, Party, Waiting } from "./grants/grant.ts";
 import { Proofs } from "./grants/proofs.ts";
 import { requestTokens, TokenRefusal } from "./grants/token-request.ts";
-import { createNet, type Net } from "./net/net.ts";
+import { Net } from "./net/net.ts";
 import { type Identity, Registrations } from "./registration.ts";
 import { scopesToAsk } from "./scopes.ts";
 import { OAuthError } from "./settings/errors.ts";
@@ -51,6 +51,16 @@ export interface Obtained {
   readonly ifRefused: "refresh" | "grant" | "nothing";
 }
 
+/** What the server and its authorization server say about themselves. */
+interface Metadata {
+  /** Where the server said its metadata is. */
+  readonly announced: string | undefined;
+  readonly found: FoundResource;
+  readonly as: AuthorizationServer;
+  /** Until when it may be used again, by `performance.now()`. */
+  readonly until: number;
+}
+
 /** Tokens are refreshed this long before they expire, or a tenth of their life, if that is less. */
 const marginMs = 30_000;
 
@@ -64,6 +74,7 @@ export class TokenSource {
   readonly #stored: StoredTokens;
   /** The last ones: they know the nonces that the servers want. */
   #proofs: Proofs | undefined;
+  #metadata: Metadata | undefined;
 
   constructor(settings: OAuthSettings, server: string) {
     const { identity, store } = settings;
@@ -82,6 +93,11 @@ export class TokenSource {
   /** Takes the tokens out of the store. */
   forget(): Promise<void> {
     return this.#stored.forget();
+  }
+
+  /** Has metadata fetched again, because the server refuses the tokens that it led to. */
+  forgetMetadata(): void {
+    this.#metadata = undefined;
   }
 
   /** Ends a sign-in for which the page was left; undefined if there was none. */
@@ -137,6 +153,7 @@ export class TokenSource {
     try {
       return (await work(before)) ?? (await newer());
     } catch (error) {
+      this.forgetMetadata();
       const later = await newer();
       if (later) return later;
       throw error;
@@ -144,11 +161,9 @@ export class TokenSource {
   }
 
   async #obtain(need: Need, stored: Tokens | undefined): Promise<Obtained> {
-    const { challenge, waiting } = need;
+    const { waiting } = need;
     const net = this.#net(need.revision, waiting.signal);
-    const { resource, issuer } = this.#settings.shared;
-    const found = await findResource({ server: this.#server, challenge, net, resource });
-    const as = await announcedServer(this.#server, found, { issuer, before: stored?.issuer }, net);
+    const { found, as } = await this.#discover(need, net, stored?.issuer);
     const isSame = stored?.issuer === as.issuer && stored.resource === found.resource;
     const before = isSame ? stored : undefined;
     if (before && !need.isNewGrant) {
@@ -159,11 +174,30 @@ export class TokenSource {
     return this.#grant(need, found, as, net, before);
   }
 
+  /** Uses the metadata of before as long as it is fresh, unless the server names another place for it or refreshed tokens are refused. */
+  async #discover({ challenge, isNewGrant }: Need, net: Net, before: string | undefined): Promise<Metadata> {
+    const announced = challenge.resourceMetadata;
+    const known = this.#fresh(before);
+    if (known && !isNewGrant && known.announced === announced) return known;
+    const { resource, issuer } = this.#settings.shared;
+    const found = await findResource({ server: this.#server, challenge, net, resource });
+    const as = await announcedServer(this.#server, found, { issuer, before }, net);
+    return (this.#metadata = { announced, found, as, until: net.freshUntil ?? 0 });
+  }
+
+  /** The metadata that is known, if it is fresh and of the issuer of the tokens that there are. */
+  #fresh(issuer: string | undefined): Metadata | undefined {
+    const known = this.#metadata;
+    if (!known || performance.now() >= known.until) return undefined;
+    return issuer === undefined || issuer === known.as.issuer ? known : undefined;
+  }
+
   async #refresh(old: Tokens, net: Net, found?: AuthorizationServer): Promise<Obtained | undefined> {
     return this.#unlessNewer({ refused: authorizationOf(old), of: old }, async (stored = old) => {
       const { refreshToken, resource, scopes } = stored;
       if (refreshToken === undefined) return undefined;
-      const as = found ?? (await formerServer(this.#server, stored.issuer, net));
+      const { issuer } = stored;
+      const as = found ?? this.#fresh(issuer)?.as ?? (await formerServer(this.#server, issuer, net));
       const client = await this.#registrations.known(as, stored.client);
       const isDead = client?.client_id !== stored.clientId;
       if (client && !isDead) {
@@ -268,7 +302,7 @@ export class TokenSource {
 
   #net(revision?: string, signal?: AbortSignal): Net {
     const { shared, trusted } = this.#settings;
-    return createNet({ server: this.#server, trusted, fetch: shared.fetch, revision, signal });
+    return new Net({ server: this.#server, trusted, fetch: shared.fetch, revision, signal });
   }
 }
 

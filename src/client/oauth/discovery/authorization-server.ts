@@ -41,7 +41,7 @@ export function formerServer(server: string, issuer: string, net: Net): Promise<
   return isServer ? findByServerRoot(server, net) : findAuthorizationServer(issuer, net);
 }
 
-/** The error of an attempt: if nobody has announced the endpoints that failed, it says so. */
+/** The error of an attempt. If no metadata named the endpoints that failed, it says so. */
 export function unguided(server: string, as: AuthorizationServer, cause: unknown): unknown {
   const isOfEndpoint = cause instanceof OAuthError && ["registration", "token"].includes(cause.problem);
   if (as[isGuess] !== true || !isOfEndpoint) return cause;
@@ -82,7 +82,7 @@ function isNowhere(issuer: string): boolean {
 async function findByServerRoot(server: string, net: Net): Promise<AuthorizationServer> {
   const { origin } = new URL(server);
   const found = await firstDocument(placesOf(origin), net);
-  // Both are found at the same address, and nobody has said which it is.
+  // The metadata of both issuers is at the same address, and the server does not say which one it is.
   if (found !== undefined) return read(found, [origin, `${origin}/`], net);
   return {
     issuer: origin,

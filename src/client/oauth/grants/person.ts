@@ -108,7 +108,7 @@ function requirePkce({ issuer, code_challenge_methods_supported: methods }: Auth
   );
 }
 
-/** Waits for the person. This keeps no process alive: those who wait for the tokens do. */
+/** Waits for the person. This keeps no process alive: the requests that wait for the tokens do. */
 async function answer(signIn: SignIn, url: string, asked: Asked, timeMs: number): Promise<URLSearchParams> {
   const timeUp = `Nobody signed in at ${new URL(url).host} within ${timeMs} ms: try again, or raise signInTimeoutMs. If the page showed an error, check clientId and redirectUri`;
   const timer = inBackground(setTimeout(() => signIn.end(timeUp), timeMs));

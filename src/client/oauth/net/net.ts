@@ -1,6 +1,11 @@
 // Fetches what OAuth needs for one MCP server: from addresses that it may lead to, within limits of time and size.
 import { platform } from "#oauth-platform";
-import { allowInsecureRequests, customFetch, type CustomFetchOptions } from "oauth4webapi";
+import {
+  allowInsecureRequests,
+  customFetch,
+  type CustomFetchOptions,
+  type HttpRequestOptions,
+} from "oauth4webapi";
 import { untilAborted } from "../../../async/promises.ts";
 import type { Secrets } from "../../redaction/secrets.ts";
 import { GrowingBuffer } from "../../../wire/bytes.ts";
@@ -8,48 +13,13 @@ import { OAuthError, type OAuthProblem, shown } from "../settings/errors.ts";
 import { Guard, type GuardOptions } from "./guard.ts";
 import { shownUrl } from "../../settings/shown.ts";
 
-/** A document that was fetched as JSON. */
-export interface Document {
-  readonly url: string;
-  /** 0 if nothing could be read, in a browser: it does not tell whether the server is down, or says 404 without CORS headers. */
-  readonly status: number;
-  /** Undefined unless the status is 2xx. */
-  readonly json: unknown;
-}
-
-/** Fetches for one MCP server: checks every address before it is asked, and limits time and size. */
-export interface Net {
-  /** Rejects with an OAuthError if an address must not be asked. What a name resolves to is checked only when it is asked. */
-  check(url: string): Promise<void>;
-  /** Fetches a small JSON document. Rejects with an OAuthError if the address is forbidden, or the answer is not JSON; a 4xx is an answer. */
-  document(url: string): Promise<Document>;
-  /**
-   * Returns what oauth4webapi sends a request with credentials by. Rejects like `check`, follows no redirect, and adds what the request
-   * contains to `secrets`. Without a signal, a request continues when the caller has given up, because its response may be needed later.
-   */
-  endpoint(url: string, secrets: Secrets, signal?: AbortSignal): Promise<EndpointOptions>;
-}
-
-/** The options of oauth4webapi for one request. */
-export interface EndpointOptions {
-  readonly [customFetch]: (url: string, init: EndpointRequest) => Promise<Response>;
-  readonly [allowInsecureRequests]: boolean;
-  readonly signal?: AbortSignal;
-}
-
-export type EndpointRequest = CustomFetchOptions<"POST", URLSearchParams | string>;
-
-export interface NetOptions extends GuardOptions {
-  /** The value of `MCP-Protocol-Version` of the request that was refused: sent along while metadata is discovered (not in browsers). */
-  readonly revision?: string | undefined;
-  /** Aborted when nobody waits for documents any longer. */
-  readonly signal?: AbortSignal | undefined;
-}
-
 const documentMs = 10_000;
 const requestMs = 20_000;
 const maxBytes = 256 * 1024;
 const maxRedirects = 3;
+
+/** The longest time for which documents are used again, whatever their `Cache-Control` says. */
+const longestFreshMs = 3_600_000;
 
 /** The parameters of a request whose values are secret. */
 const secretNames = /(?:^code|secret|verifier|_token|assertion)$/;
@@ -58,79 +28,129 @@ const secretNames = /(?:^code|secret|verifier|_token|assertion)$/;
 export const hiddenReason =
   "it is down, its response (404, too) lacks Access-Control-Allow-Origin, or connect-src of this page forbids it";
 
-export function createNet(options: NetOptions): Net {
-  const guard = new Guard(options);
-  const send: (url: string, init: RequestInit) => Promise<Response> =
-    options.fetch ??
-    platform.checkedFetch?.((host, address) => guard.refusalOf(host, address)) ??
-    ((url, init) => fetch(url, init));
+/** A document that was fetched as JSON. */
+interface Document {
+  readonly url: string;
+  /** 0 if nothing could be read, in a browser: it does not tell whether the server is down, or says 404 without CORS headers. */
+  readonly status: number;
+  /** Undefined unless the status is 2xx. */
+  readonly json: unknown;
+}
 
-  /** Sends one request, and reads all of the response. */
-  const exchange = async (
+export interface NetOptions extends GuardOptions {
+  /** The value of `MCP-Protocol-Version` of the request that was refused: sent along while metadata is discovered (not in browsers). */
+  readonly revision?: string | undefined;
+  /** Aborted when no request waits for documents any longer. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+type EndpointRequest = CustomFetchOptions<"POST", URLSearchParams | string>;
+
+/** Fetches for one MCP server: checks every address before it is asked, and limits time and size. */
+export class Net {
+  readonly #guard: Guard;
+  readonly #options: NetOptions;
+  readonly #send: (url: string, init: RequestInit) => Promise<Response>;
+  /** Until when the documents that were fetched may be used again, by `performance.now()`; undefined if there are none. */
+  freshUntil: number | undefined;
+
+  constructor(options: NetOptions) {
+    const guard = new Guard(options);
+    this.#guard = guard;
+    this.#options = options;
+    this.#send =
+      options.fetch ??
+      platform.checkedFetch?.((host, address) => guard.refusalOf(host, address)) ??
+      ((url, init) => fetch(url, init));
+  }
+
+  /** Rejects with an OAuthError if an address must not be asked. What a name resolves to is checked only when it is asked. */
+  check(url: string): Promise<void> {
+    return this.#guard.check(url);
+  }
+
+  /** Fetches a small JSON document. Rejects with an OAuthError if the address is forbidden, or if it serves no JSON. A 4xx does not reject. */
+  async document(url: string): Promise<Document> {
+    try {
+      return await within(documentMs, this.#options.signal, (signal) => this.#document(url, signal));
+    } catch (error) {
+      if (isHidden(error)) return { url, status: 0, json: undefined };
+      throw failure("metadata", url, error);
+    }
+  }
+
+  /**
+   * Returns the options by which oauth4webapi sends a request with credentials. Rejects like `check`. The request follows no redirect, and
+   * what it contains is added to `secrets`. Without a signal it continues when the caller gives up, because its response may be needed later.
+   */
+  async endpoint(
     url: string,
-    init: RequestInit,
-    signal: AbortSignal,
-  ): Promise<[Response, string]> => {
-    await guard.check(url);
-    const response = await send(url, { ...init, redirect: "manual", signal });
-    return [response, await readText(response, url, signal)];
-  };
+    secrets: Secrets,
+    signal?: AbortSignal,
+  ): Promise<HttpRequestOptions<"POST", URLSearchParams | string>> {
+    await this.check(url);
+    return {
+      [customFetch]: (target, init) => this.#request(target, init, secrets),
+      // The guard permits that only on this machine, and for an origin that the user has named.
+      [allowInsecureRequests]: new URL(url).protocol === "http:",
+      ...(signal && { signal }),
+    };
+  }
 
-  const document = async (first: string, signal: AbortSignal): Promise<Document> => {
+  async #request(url: string, init: EndpointRequest, secrets: Secrets): Promise<Response> {
+    // The name of a library helps only an attacker.
+    const { "user-agent": _, ...headers } = init.headers;
+    secrets.addAll(Object.entries(headers));
+    if (typeof init.body !== "string")
+      for (const [name, value] of init.body) if (secretNames.test(name)) secrets.add("secret", value);
+    try {
+      return await within(requestMs, init.signal, async (signal) => {
+        const [response, text] = await this.#exchange(url, { ...init, headers }, signal);
+        if (isRedirect(response))
+          throw elsewhere(response, url, "a request with credentials follows no redirect");
+        const { status, headers: received } = response;
+        return new Response(text === "" ? null : text, { status, headers: received });
+      });
+    } catch (error) {
+      throw failure("token", url, error);
+    }
+  }
+
+  async #document(first: string, signal: AbortSignal): Promise<Document> {
     const headers: Record<string, string> = { accept: "application/json" };
+    const { revision } = this.#options;
     // In a browser, this would take a preflight, which few authorization servers accept.
-    if (options.revision && platform.checkedFetch) headers["mcp-protocol-version"] = options.revision;
+    if (revision && platform.checkedFetch) headers["mcp-protocol-version"] = revision;
     let url = first;
     for (let redirects = 0; ; redirects++) {
-      const [response, text] = await exchange(url, { headers }, signal);
+      const [response, text] = await this.#exchange(url, { headers }, signal);
       const { status, ok } = response;
-      if (ok) return { url, status, json: parse(text, response, url) };
+      if (ok) {
+        const until = performance.now() + freshMsOf(response);
+        this.freshUntil = Math.min(this.freshUntil ?? until, until);
+        return { url, status, json: parse(text, response, url) };
+      }
       if (isRedirect(response)) url = redirected(response, url, redirects);
       else if (status >= 400 && status < 500) return { url, status, json: undefined };
       else throw new OAuthError("metadata", `${shownUrl(url)} responds with HTTP status ${status}`);
     }
-  };
+  }
 
-  const request = (url: string, init: EndpointRequest): Promise<Response> =>
-    within(requestMs, init.signal, async (signal) => {
-      const [response, text] = await exchange(url, init, signal);
-      if (isRedirect(response))
-        throw elsewhere(response, url, "a request with credentials follows no redirect");
-      const { status, headers } = response;
-      return new Response(text === "" ? null : text, { status, headers });
-    }).catch((error: unknown) => {
-      throw failure("token", url, error);
-    });
-
-  return {
-    check: (url) => guard.check(url),
-    document: (url) =>
-      within(documentMs, options.signal, (signal) => document(url, signal)).catch((error: unknown) => {
-        if (isHidden(error)) return { url, status: 0, json: undefined };
-        throw failure("metadata", url, error);
-      }),
-    async endpoint(url, secrets, signal) {
-      await guard.check(url);
-      return {
-        [customFetch]: (target, init) => {
-          // The name of a library helps only those who attack it.
-          const { "user-agent": _, ...headers } = init.headers;
-          addSecrets(secrets, init);
-          return request(target, { ...init, headers });
-        },
-        // The guard permits that only on this machine, and for an origin that the user has named.
-        [allowInsecureRequests]: new URL(url).protocol === "http:",
-        ...(signal && { signal }),
-      };
-    },
-  };
+  /** Sends one request, and reads all of the response. */
+  async #exchange(url: string, init: RequestInit, signal: AbortSignal): Promise<[Response, string]> {
+    await this.check(url);
+    const response = await this.#send(url, { ...init, redirect: "manual", signal });
+    return [response, await readText(response, url, signal)];
+  }
 }
 
-/** What nobody but the authorization server may see of a request. */
-function addSecrets(secrets: Secrets, { headers, body }: EndpointRequest): void {
-  secrets.addAll(Object.entries(headers));
-  if (typeof body === "string") return;
-  for (const [name, value] of body) if (secretNames.test(name)) secrets.add("secret", value);
+/** How long a document may be used again, as its server says; 0 if it does not say. */
+function freshMsOf({ headers }: Response): number {
+  const control = headers.get("cache-control") ?? "";
+  const [, seconds] = /\bmax-age=(\d+)/i.exec(control) ?? [];
+  if (seconds === undefined || /\bno-(?:store|cache)\b/i.test(control)) return 0;
+  const age = Number.parseInt(headers.get("age") ?? "0", 10) || 0;
+  return Math.min((Number(seconds) - age) * 1000, longestFreshMs);
 }
 
 /** Runs `work` with a signal that is aborted after `timeMs`, and stops waiting for it then. */
