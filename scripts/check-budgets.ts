@@ -172,7 +172,7 @@ async function measureOAuth(): Promise<void> {
   const all = { contents: 'export * from "halyard/client/oauth";', resolveDir: "." };
   const whole = await bundle([], { ...options, alias, stdin: all, splitting: false });
   // 22,600 of these bytes are oauth4webapi: requests, proofs and checks that others review are worth more than their size.
-  hold("bundled oauth for browsers, bytes minified", published.bytes, 71_000, largestOf(sources.parts));
+  hold("bundled oauth for browsers, bytes minified", published.bytes, 72_000, largestOf(sources.parts));
   report("  gzip", published.gzip);
   report(
     "  of that, its dependency",

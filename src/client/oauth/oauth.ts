@@ -66,7 +66,7 @@ export class OAuth implements ClientAuth {
  */
 export function oauth(options: OAuthOptions = {}): OAuth {
   checkOAuthOptions("oauth", options);
-  return create(options, options, personGrant(options));
+  return create(options, personGrant(options));
 }
 
 /**
@@ -86,7 +86,7 @@ export function oauth(options: OAuthOptions = {}): OAuth {
  */
 export function clientCredentials(options: ClientCredentialsOptions): OAuth {
   checkOAuthOptions("clientCredentials", options);
-  return create(options, options, clientCredentialsGrant());
+  return create(options, clientCredentialsGrant());
 }
 
 /**
@@ -112,7 +112,7 @@ export function clientCredentials(options: ClientCredentialsOptions): OAuth {
 export function enterpriseManaged(options: EnterpriseManagedOptions): OAuth {
   checkOAuthOptions("enterpriseManaged", options);
   const { identityProvider } = options;
-  return create(options, options, enterpriseGrant(identityProvider), [identityProvider.issuer]);
+  return create(options, enterpriseGrant(identityProvider), [identityProvider.issuer]);
 }
 
 /**
@@ -131,16 +131,15 @@ export function enterpriseManaged(options: EnterpriseManagedOptions): OAuth {
  */
 export function workloadIdentity(options: WorkloadIdentityOptions): OAuth {
   checkOAuthOptions("workloadIdentity", options);
-  return create(options, options, workloadGrant(options.assertion));
+  return create(options, workloadGrant(options.assertion));
 }
 
 function create(
-  shared: SharedOAuthOptions,
-  identity: Identity,
+  options: SharedOAuthOptions & Identity,
   grant: Grant,
   trusted: readonly string[] = [],
 ): OAuth {
-  const { issuer, store = memoryStore() } = shared;
+  const { issuer, store = memoryStore() } = options;
   const given = issuer === undefined || issuer === "announced" ? [] : [issuer];
-  return new OAuth({ grant, identity, shared, store, trusted: [...given, ...trusted] });
+  return new OAuth({ grant, options, store, trusted: [...given, ...trusted] });
 }

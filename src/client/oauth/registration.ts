@@ -1,10 +1,5 @@
 // How a client is known at an authorization server: as it was registered by hand, by its metadata document, or by registering itself.
-import {
-  type AuthorizationServer,
-  type Client,
-  dynamicClientRegistrationRequest,
-  processDynamicClientRegistrationResponse,
-} from "oauth4webapi";
+import * as oauth from "oauth4webapi";
 import { Secrets } from "../redaction/secrets.ts";
 import { readReply } from "./grants/reply.ts";
 import type { Net } from "./net/net.ts";
@@ -35,7 +30,7 @@ export class Registrations {
   }
 
   /** The client that the user has named, or the one that tokens were issued to, unless its secret has expired. */
-  async known(as: AuthorizationServer, issuedTo: Client): Promise<Client | undefined> {
+  async known(as: oauth.AuthorizationServer, issuedTo: oauth.Client): Promise<oauth.Client | undefined> {
     return (await this.#configured(as)) ?? (isOver(issuedTo) ? undefined : issuedTo);
   }
 
@@ -44,11 +39,11 @@ export class Registrations {
    * it, and removed before the next one: if the client is no longer known, the person sees an error page, and this process learns nothing.
    */
   async take(
-    as: AuthorizationServer,
+    as: oauth.AuthorizationServer,
     net: Net,
     redirectUri: string | undefined,
     signal: AbortSignal,
-  ): Promise<Client> {
+  ): Promise<oauth.Client> {
     const configured = await this.#configured(as);
     if (configured) return configured;
     if (redirectUri === undefined) return { client_id: "" };
@@ -61,14 +56,18 @@ export class Registrations {
   }
 
   /** Keeps a client after a sign-in has succeeded with it, for the next time. */
-  async keep(as: AuthorizationServer, client: Client, redirectUri: string | undefined): Promise<void> {
+  async keep(
+    as: oauth.AuthorizationServer,
+    client: oauth.Client,
+    redirectUri: string | undefined,
+  ): Promise<void> {
     if (redirectUri === undefined || (await this.#configured(as))) return;
     const stored = registrationOf(this.#store, as.issuer);
     await stored.swap(await stored.read(), { issuer: as.issuer, client, redirectUri });
   }
 
   /** Forgets a client that the authorization server no longer knows. Resolves with false if the user has named it. */
-  async forget(as: AuthorizationServer, clientId: string): Promise<boolean> {
+  async forget(as: oauth.AuthorizationServer, clientId: string): Promise<boolean> {
     if (await this.#configured(as)) return false;
     const stored = registrationOf(this.#store, as.issuer);
     const kept = await stored.read();
@@ -76,7 +75,7 @@ export class Registrations {
     return true;
   }
 
-  async #configured(as: AuthorizationServer): Promise<Client | undefined> {
+  async #configured(as: oauth.AuthorizationServer): Promise<oauth.Client | undefined> {
     const { clientId, clientMetadataUrl } = this.#identity;
     if (clientId !== undefined) {
       await this.#bind(clientId, as.issuer);
@@ -99,7 +98,7 @@ export class Registrations {
     );
   }
 
-  #metadata(as: AuthorizationServer, redirectUri: string): Partial<Client> {
+  #metadata(as: oauth.AuthorizationServer, redirectUri: string): Partial<oauth.Client> {
     const methods = as.token_endpoint_auth_methods_supported ?? ["client_secret_basic"];
     const method = ["none", "client_secret_basic", "client_secret_post"].find((one) => methods.includes(one));
     return {
@@ -114,17 +113,17 @@ export class Registrations {
 }
 
 /** Whether the secret of a client has expired. */
-function isOver({ client_secret_expires_at: until }: Client): boolean {
+function isOver({ client_secret_expires_at: until }: oauth.Client): boolean {
   return typeof until === "number" && until > 0 && until * 1000 < Date.now();
 }
 
 async function register(
-  as: AuthorizationServer,
+  as: oauth.AuthorizationServer,
   net: Net,
   redirectUri: string,
-  metadata: Partial<Client>,
+  metadata: Partial<oauth.Client>,
   signal: AbortSignal,
-): Promise<Client> {
+): Promise<oauth.Client> {
   if (as.registration_endpoint === undefined) {
     throw new OAuthError(
       "registration",
@@ -134,7 +133,7 @@ async function register(
   const secrets = new Secrets();
   const options = await net.endpoint(as.registration_endpoint, secrets, signal);
   const { response, body, problem } = await readReply(
-    await dynamicClientRegistrationRequest(as, metadata, options),
+    await oauth.dynamicClientRegistrationRequest(as, metadata, options),
     secrets,
   );
   if (response.ok && body?.["client_id"] && typeof body["client_id"] === "string")
@@ -147,18 +146,14 @@ async function register(
 }
 
 /** Many respond with 200, or forget to say when a secret expires, or that a client is registered as it wished. */
-async function clientOf(registered: Readonly<Record<string, unknown>>): Promise<Client> {
-  const {
-    client_id,
-    client_secret,
-    client_secret_expires_at: until,
-    token_endpoint_auth_method,
-  } = registered;
+async function clientOf(registered: Readonly<Record<string, unknown>>): Promise<oauth.Client> {
+  const { client_id, client_secret: secret, token_endpoint_auth_method } = registered;
+  const until = registered["client_secret_expires_at"];
   const used = {
     client_id,
-    client_secret: typeof client_secret === "string" ? client_secret : undefined,
-    client_secret_expires_at: typeof until === "number" && until > 0 ? until : 0,
+    client_secret: typeof secret === "string" && secret !== "" ? secret : undefined,
+    client_secret_expires_at: Number.isFinite(until) ? Math.max(until as number, 0) : 0,
     token_endpoint_auth_method,
   };
-  return processDynamicClientRegistrationResponse(new Response(JSON.stringify(used), { status: 201 }));
+  return oauth.processDynamicClientRegistrationResponse(new Response(JSON.stringify(used), { status: 201 }));
 }

@@ -1,11 +1,5 @@
 // Obtains tokens for one MCP server: finds its authorization server, refreshes what is stored, or has the grant obtain new ones.
-import {
-  type AuthorizationServer,
-  type Client,
-  type JWK,
-  refreshTokenGrantRequest,
-  type TokenEndpointResponse,
-} from "oauth4webapi";
+import * as oauth from "oauth4webapi";
 import type { Challenge } from "../settings/challenge.ts";
 import { shownUrl } from "../settings/shown.ts";
 import { announcedServer, formerServer, unguided } from "./discovery/authorization-server.ts";
@@ -26,8 +20,7 @@ import type { TokenStore } from "./store/token-store.ts";
 /** What the parts of one OAuth share. */
 export interface OAuthSettings {
   readonly grant: Grant;
-  readonly identity: Identity;
-  readonly shared: SharedOAuthOptions;
+  readonly options: SharedOAuthOptions & Identity;
   readonly store: TokenStore;
   /** Addresses that the user has given. */
   readonly trusted: readonly string[];
@@ -56,7 +49,7 @@ interface Metadata {
   /** Where the server said its metadata is. */
   readonly announced: string | undefined;
   readonly found: FoundResource;
-  readonly as: AuthorizationServer;
+  readonly as: oauth.AuthorizationServer;
   /** Until when it may be used again, by `performance.now()`. */
   readonly until: number;
 }
@@ -77,11 +70,11 @@ export class TokenSource {
   #metadata: Metadata | undefined;
 
   constructor(settings: OAuthSettings, server: string) {
-    const { identity, store } = settings;
+    const { options, store } = settings;
     this.#settings = settings;
     this.#server = server;
-    this.#registrations = new Registrations(identity, store);
-    this.#stored = new StoredTokens(store, server, identity.clientId ?? identity.clientMetadataUrl);
+    this.#registrations = new Registrations(options, store);
+    this.#stored = new StoredTokens(store, server, options.clientId ?? options.clientMetadataUrl);
   }
 
   /** The tokens in the store. */
@@ -106,16 +99,11 @@ export class TokenSource {
     if (came === undefined) return undefined;
     const net = this.#net();
     const as = await formerServer(this.#server, came.issuer, net);
-    const party = await this.#party(
-      as,
-      came.client,
-      net,
-      came.resource,
-      came.scopes,
-      await this.#newProofs(),
-    );
+    const { client, resource, scopes } = came;
+    const dpop = await this.#newProofs();
+    const party = await this.#party({ as, client, net, resource, scopes, dpop });
     const response = await came.obtain(party);
-    await this.#registrations.keep(as, came.client, came.redirectUri);
+    await this.#registrations.keep(as, client, came.redirectUri);
     return this.#keep(response, party, "nothing");
   }
 
@@ -163,7 +151,8 @@ export class TokenSource {
   async #obtain(need: Need, stored: Tokens | undefined): Promise<Obtained> {
     const { waiting } = need;
     const net = this.#net(need.revision, waiting.signal);
-    const { found, as } = await this.#discover(need, net, stored?.issuer);
+    const metadata = await this.#discover(need, net, stored?.issuer);
+    const { found, as } = metadata;
     const isSame = stored?.issuer === as.issuer && stored.resource === found.resource;
     const before = isSame ? stored : undefined;
     if (before && !need.isNewGrant) {
@@ -171,7 +160,7 @@ export class TokenSource {
       const refreshed = await this.#stored.exclusive(refresh, before, waiting.signal);
       if (refreshed) return refreshed;
     }
-    return this.#grant(need, found, as, net, before);
+    return this.#grant(need, metadata, net, before);
   }
 
   /** Uses the metadata of before as long as it is fresh, unless the server names another place for it or refreshed tokens are refused. */
@@ -179,9 +168,9 @@ export class TokenSource {
     const announced = challenge.resourceMetadata;
     const known = this.#fresh(before);
     if (known && !isNewGrant && known.announced === announced) return known;
-    const { resource, issuer } = this.#settings.shared;
+    const { resource, issuer } = this.#settings.options;
     const found = await findResource({ server: this.#server, challenge, net, resource });
-    const as = await announcedServer(this.#server, found, { issuer, before }, net);
+    const as = await announcedServer(this.#server, found, net, issuer, before);
     return (this.#metadata = { announced, found, as, until: net.freshUntil ?? 0 });
   }
 
@@ -192,17 +181,15 @@ export class TokenSource {
     return issuer === undefined || issuer === known.as.issuer ? known : undefined;
   }
 
-  async #refresh(old: Tokens, net: Net, found?: AuthorizationServer): Promise<Obtained | undefined> {
+  async #refresh(old: Tokens, net: Net, found?: oauth.AuthorizationServer): Promise<Obtained | undefined> {
     return this.#unlessNewer({ refused: authorizationOf(old), of: old }, async (stored = old) => {
-      const { refreshToken, resource, scopes } = stored;
+      const { refreshToken, issuer, resource, scopes } = stored;
       if (refreshToken === undefined) return undefined;
-      const { issuer } = stored;
       const as = found ?? this.#fresh(issuer)?.as ?? (await formerServer(this.#server, issuer, net));
       const client = await this.#registrations.known(as, stored.client);
-      const isDead = client?.client_id !== stored.clientId;
-      if (client && !isDead) {
-        const { proofs } = await this.#obtained(stored, "refresh");
-        const party = await this.#party(as, client, net, resource, scopes, proofs);
+      if (client?.client_id === stored.clientId) {
+        const { proofs: dpop } = await this.#obtained(stored, "refresh");
+        const party = await this.#party({ as, client, net, resource, scopes, dpop });
         const response = await this.#useRefreshToken(party, refreshToken);
         if (response) return this.#keep({ refresh_token: refreshToken, ...response }, party, "grant", stored);
       }
@@ -212,11 +199,14 @@ export class TokenSource {
   }
 
   /** Resolves with undefined if the authorization server no longer knows the refresh token, or the client. */
-  async #useRefreshToken(party: Party, refreshToken: string): Promise<TokenEndpointResponse | undefined> {
+  async #useRefreshToken(
+    party: Party,
+    refreshToken: string,
+  ): Promise<oauth.TokenEndpointResponse | undefined> {
     try {
       // Without a scope, the new tokens have those of the old ones.
       return await requestTokens({ ...party, scopes: [] }, (who, additionalParameters, options) =>
-        refreshTokenGrantRequest(...who, refreshToken, { ...options, additionalParameters }),
+        oauth.refreshTokenGrantRequest(...who, refreshToken, { ...options, additionalParameters }),
       );
     } catch (error) {
       const code = error instanceof TokenRefusal ? error.error : undefined;
@@ -228,20 +218,14 @@ export class TokenSource {
     }
   }
 
-  async #grant(
-    need: Need,
-    found: FoundResource,
-    as: AuthorizationServer,
-    net: Net,
-    before?: Tokens,
-  ): Promise<Obtained> {
-    const { grant, shared } = this.#settings;
+  async #grant(need: Need, { found, as }: Metadata, net: Net, before?: Tokens): Promise<Obtained> {
+    const { grant, options } = this.#settings;
     const scopes = scopesToAsk({
       challenge: need.challenge,
       ofResource: found.scopesSupported,
       ofServer: as.scopes_supported,
       before: before?.scopes,
-      wanted: shared.scopes,
+      wanted: options.scopes,
       byPerson: grant.byPerson,
     });
     if (scopes.join(" ").length > maxScope) {
@@ -253,7 +237,8 @@ export class TokenSource {
     const attempt = await grant.begin(await this.#registrations.redirectUri(as.issuer));
     try {
       const client = await this.#registrations.take(as, net, attempt.redirectUri, need.waiting.signal);
-      const party = await this.#party(as, client, net, found.resource, scopes, await this.#newProofs());
+      const dpop = await this.#newProofs();
+      const party = await this.#party({ as, client, net, resource: found.resource, scopes, dpop });
       const response = await attempt.obtain(party, need.waiting);
       await this.#registrations.keep(as, client, attempt.redirectUri);
       return await this.#keep(response, party, "nothing");
@@ -265,7 +250,7 @@ export class TokenSource {
   }
 
   async #keep(
-    response: TokenEndpointResponse,
+    response: oauth.TokenEndpointResponse,
     party: Party,
     ifRefused: Obtained["ifRefused"],
     old?: Tokens,
@@ -278,35 +263,28 @@ export class TokenSource {
     return { tokens, proofs: key && (await this.#proofsOf(key)), ifRefused };
   }
 
-  async #party(
-    as: AuthorizationServer,
-    client: Client,
-    net: Net,
-    resource: string,
-    scopes: readonly string[],
-    dpop: Proofs | undefined,
-  ): Promise<Party> {
-    const authentication = await authenticationOf(as, client, this.#settings.identity);
-    return { server: this.#server, as, client, authentication, resource, scopes, net, dpop };
+  async #party(known: Omit<Party, "server" | "authentication">): Promise<Party> {
+    const authentication = await authenticationOf(known.as, known.client, this.#settings.options);
+    return { ...known, server: this.#server, authentication };
   }
 
   async #newProofs(): Promise<Proofs | undefined> {
-    return this.#settings.shared.dpop ? this.#proofsOf(this.#proofs?.key) : undefined;
+    return this.#settings.options.dpop ? this.#proofsOf(this.#proofs?.key) : undefined;
   }
 
-  async #proofsOf(key: JWK | undefined): Promise<Proofs> {
+  async #proofsOf(key: oauth.JWK | undefined): Promise<Proofs> {
     if (this.#proofs === undefined || this.#proofs.key["x"] !== key?.["x"])
       this.#proofs = await Proofs.create(key);
     return this.#proofs;
   }
 
   #net(revision?: string, signal?: AbortSignal): Net {
-    const { shared, trusted } = this.#settings;
-    return new Net({ server: this.#server, trusted, fetch: shared.fetch, revision, signal });
+    const { options, trusted } = this.#settings;
+    return new Net({ server: this.#server, trusted, fetch: options.fetch, revision, signal });
   }
 }
 
-function toTokens(response: TokenEndpointResponse, party: Party): Tokens {
+function toTokens(response: oauth.TokenEndpointResponse, party: Party): Tokens {
   const { expires_in: seconds } = response;
   const lifeMs = seconds === undefined ? undefined : seconds * 1000;
   return {

@@ -16,11 +16,9 @@ const endpoints = ["authorization_endpoint", "token_endpoint", "registration_end
 export async function announcedServer(
   server: string,
   { issuers, document }: FoundResource,
-  {
-    issuer = "announced",
-    before,
-  }: { readonly issuer?: string | undefined; readonly before?: string | undefined },
   net: Net,
+  issuer = "announced",
+  before?: string,
 ): Promise<AuthorizationServer> {
   const isGiven = issuer !== "announced";
   const usable = issuers.filter((one) => (isGiven ? isSameIssuer(one, issuer) : URL.canParse(one)));

@@ -1,13 +1,5 @@
 // How a client proves who it is at a token endpoint.
-import {
-  type AuthorizationServer,
-  type Client,
-  type ClientAuth,
-  ClientSecretPost,
-  modifyAssertion,
-  None,
-  PrivateKeyJwt,
-} from "oauth4webapi";
+import * as oauth from "oauth4webapi";
 import { OAuthError, shown } from "../settings/errors.ts";
 import { signingKeyOf } from "../settings/keys.ts";
 import type { ClientKey, ClientProof } from "../settings/options.ts";
@@ -31,10 +23,10 @@ const otherNames: { readonly [alg: string]: string } = { EdDSA: "Ed25519", Ed255
  * sends its id only: many servers accept that without saying so.
  */
 export async function authenticationOf(
-  as: AuthorizationServer,
-  client: Client,
+  as: oauth.AuthorizationServer,
+  client: oauth.Client,
   { clientSecret, privateKey }: ClientProof,
-): Promise<ClientAuth> {
+): Promise<oauth.ClientAuth> {
   const { token_endpoint_auth_method: registered, client_secret: issued } = client;
   const has = privateKey
     ? "a private key"
@@ -57,10 +49,10 @@ export async function authenticationOf(
     case "client_secret_basic":
       return basic(secret);
     case "client_secret_post":
-      return ClientSecretPost(secret);
+      return oauth.ClientSecretPost(secret);
     case "none":
       // The token of a workload may say all that there is to say.
-      return client.client_id === "" ? () => {} : None();
+      return client.client_id === "" ? () => {} : oauth.None();
     default:
       throw new OAuthError(
         "registration",
@@ -70,7 +62,7 @@ export async function authenticationOf(
 }
 
 /** oauth4webapi also encodes "-", "_" and ".", which servers that forget to decode do not recognise in the id of a client. */
-function basic(secret: string): ClientAuth {
+function basic(secret: string): oauth.ClientAuth {
   return (_as, { client_id: id }, _body, headers) => {
     headers.set("authorization", `Basic ${btoa(`${formEncoded(id)}:${formEncoded(secret)}`)}`);
   };
@@ -80,7 +72,7 @@ function formEncoded(text: string): string {
   return new URLSearchParams({ "": text }).toString().slice(1);
 }
 
-async function byKey(as: AuthorizationServer, privateKey: ClientKey): Promise<ClientAuth> {
+async function byKey(as: oauth.AuthorizationServer, privateKey: ClientKey): Promise<oauth.ClientAuth> {
   const fail = (problem: string): OAuthError => new OAuthError("token", `The privateKey ${problem}`);
   const key = await signingKeyOf(privateKey).catch((cause: unknown) => {
     const { alg } = privateKey as { readonly alg?: string };
@@ -94,8 +86,8 @@ async function byKey(as: AuthorizationServer, privateKey: ClientKey): Promise<Cl
     throw fail(
       `signs with ${key.alg}, but ${shown(as.issuer)} accepts ${shown(supported?.join(", "))}: use a key for one of these`,
     );
-  return PrivateKeyJwt(key, {
-    [modifyAssertion](header, claims) {
+  return oauth.PrivateKeyJwt(key, {
+    [oauth.modifyAssertion](header, claims) {
       // Most servers know Ed25519 only by its older name.
       header["alg"] = alg;
       // A clock that is a second ahead must do no harm.

@@ -1,16 +1,6 @@
 // A person signs in: the authorization code grant with PKCE, in a browser that the platform shows the address in.
 import { platform } from "#oauth-platform";
-import {
-  authorizationCodeGrantRequest,
-  type AuthorizationServer,
-  AuthorizationResponseError,
-  calculatePKCECodeChallenge,
-  generateRandomCodeVerifier,
-  generateRandomState,
-  type Client,
-  type TokenEndpointResponse,
-  validateAuthResponse,
-} from "oauth4webapi";
+import * as oauth from "oauth4webapi";
 import { inBackground } from "../../../async/timers.ts";
 import { OAuthError, type OAuthProblem, shown } from "../settings/errors.ts";
 import { isLoopback } from "../../../wire/loopback.ts";
@@ -24,7 +14,7 @@ import { requestTokens } from "./token-request.ts";
 interface Asked {
   readonly server: string;
   readonly issuer: string;
-  readonly client: Client;
+  readonly client: oauth.Client;
   readonly resource: string;
   readonly scopes: readonly string[];
   readonly redirectUri: string;
@@ -67,7 +57,7 @@ function attempt(signIn: SignIn, timeMs: number): Attempt {
 }
 
 function ask({ server, as, client, resource, scopes }: Party, redirectUri: string): Asked {
-  const [state, verifier] = [generateRandomState(), generateRandomCodeVerifier()];
+  const [state, verifier] = [oauth.generateRandomState(), oauth.generateRandomCodeVerifier()];
   return { server, issuer: as.issuer, client, resource, scopes, redirectUri, state, verifier };
 }
 
@@ -87,7 +77,7 @@ async function authorizationUrl({ as }: Party, asked: Asked): Promise<string> {
     client_id: asked.client.client_id,
     redirect_uri: asked.redirectUri,
     state: asked.state,
-    code_challenge: await calculatePKCECodeChallenge(asked.verifier),
+    code_challenge: await oauth.calculatePKCECodeChallenge(asked.verifier),
     code_challenge_method: "S256",
     resource: asked.resource,
     scope: asked.scopes.join(" "),
@@ -100,7 +90,7 @@ async function authorizationUrl({ as }: Party, asked: Asked): Promise<string> {
 }
 
 /** Throws unless an authorization server binds codes to the client that asked for them. */
-function requirePkce({ issuer, code_challenge_methods_supported: methods }: AuthorizationServer): void {
+function requirePkce({ issuer, code_challenge_methods_supported: methods }: oauth.AuthorizationServer): void {
   if (methods?.includes("S256")) return;
   throw new OAuthError(
     "metadata",
@@ -123,10 +113,10 @@ async function exchange(
   party: Party,
   parameters: URLSearchParams,
   { state, redirectUri, verifier }: Asked,
-): Promise<TokenEndpointResponse> {
+): Promise<oauth.TokenEndpointResponse> {
   const checked = checkAnswer(party, parameters, state);
   return requestTokens({ ...party, scopes: [] }, (who, additionalParameters, options) =>
-    authorizationCodeGrantRequest(...who, checked, redirectUri, verifier, {
+    oauth.authorizationCodeGrantRequest(...who, checked, redirectUri, verifier, {
       ...options,
       additionalParameters,
     }),
@@ -150,10 +140,10 @@ function checkAnswer(party: Party, parameters: URLSearchParams, state: string): 
         : `has iss ${shown(iss)}: it must equal the issuer`,
     );
   try {
-    const checked = validateAuthResponse(as, client, parameters, state);
+    const checked = oauth.validateAuthResponse(as, client, parameters, state);
     if (checked.get("code")) return checked;
   } catch (error) {
-    if (!(error instanceof AuthorizationResponseError))
+    if (!(error instanceof oauth.AuthorizationResponseError))
       throw refusal("response", `is not valid: ${(error as Error).message}`);
     const { error: code, error_description: description } = error;
     const said = shown(code) + (description ? ` (${shown(description)})` : "");

@@ -1,42 +1,35 @@
 // Proves that the client holds the key that its tokens are bound to (DPoP, RFC 9449).
-import {
-  type CryptoKey,
-  DPoP,
-  type DPoPHandle,
-  generateKeyPair,
-  generateRandomState,
-  type JWK,
-} from "oauth4webapi";
+import * as oauth from "oauth4webapi";
 import { toBase64Url } from "../../../wire/base64.ts";
 
 const algorithm = { name: "ECDSA", namedCurve: "P-256" };
 
 export class Proofs {
   /** The private key, as it is kept with the tokens. */
-  readonly key: JWK;
+  readonly key: oauth.JWK;
   /** Makes the proofs for token endpoints, and knows their nonces. */
-  readonly handle: DPoPHandle;
-  readonly #privateKey: CryptoKey;
+  readonly handle: oauth.DPoPHandle;
+  readonly #privateKey: oauth.CryptoKey;
   /** The last nonce of the MCP server: an authorization server may share its origin, but not its nonces. */
   #nonce: { readonly origin: string; readonly nonce: string } | undefined;
 
-  private constructor(key: JWK, privateKey: CryptoKey, publicKey: CryptoKey) {
+  private constructor(key: oauth.JWK, privateKey: oauth.CryptoKey, publicKey: oauth.CryptoKey) {
     this.key = key;
     this.#privateKey = privateKey;
-    this.handle = DPoP({}, { privateKey, publicKey });
+    this.handle = oauth.DPoP({}, { privateKey, publicKey });
   }
 
   /** With a key that was kept, or with a new one. */
-  static async create(kept?: JWK): Promise<Proofs> {
+  static async create(kept?: oauth.JWK): Promise<Proofs> {
     const { kty, crv, x, y, d } = kept ?? (await newKey());
-    const importKey = (jwk: JWK, usage: "sign" | "verify"): Promise<CryptoKey> =>
-      crypto.subtle.importKey("jwk", jwk as object, algorithm, true, [usage]);
-    const keys = [
-      importKey({ kty, crv, x, y, d } as JWK, "sign"),
-      importKey({ kty, crv, x, y } as JWK, "verify"),
-    ];
-    const [privateKey, publicKey] = await Promise.all(keys);
-    return new Proofs({ kty, crv, x, y, d } as JWK, privateKey as CryptoKey, publicKey as CryptoKey);
+    const open = { kty, crv, x, y } as object;
+    const key = { ...open, d } as oauth.JWK;
+    const privateKey = await crypto.subtle.importKey("jwk", key as object, algorithm, false, ["sign"]);
+    return new Proofs(
+      key,
+      privateKey,
+      await crypto.subtle.importKey("jwk", open, algorithm, true, ["verify"]),
+    );
   }
 
   /** Makes the `DPoP` header of a request to the MCP server: oauth4webapi makes proofs only for requests that it sends itself. */
@@ -45,7 +38,7 @@ export class Proofs {
     const { kty, crv, x, y } = this.key;
     const claims = {
       iat: Math.floor(Date.now() / 1000),
-      jti: generateRandomState(),
+      jti: oauth.generateRandomState(),
       htm: method,
       htu: origin + pathname,
       ath: toBase64Url(new Uint8Array(await crypto.subtle.digest("SHA-256", bytesOf(accessToken)))),
@@ -53,11 +46,8 @@ export class Proofs {
     };
     const parts = [{ alg: "ES256", typ: "dpop+jwt", jwk: { kty, crv, x, y } }, claims];
     const text = parts.map((part) => toBase64Url(bytesOf(JSON.stringify(part)))).join(".");
-    const signature = await crypto.subtle.sign(
-      { ...algorithm, hash: "SHA-256" },
-      this.#privateKey,
-      bytesOf(text),
-    );
+    const how = { ...algorithm, hash: "SHA-256" };
+    const signature = await crypto.subtle.sign(how, this.#privateKey, bytesOf(text));
     return `${text}.${toBase64Url(new Uint8Array(signature))}`;
   }
 
@@ -67,9 +57,9 @@ export class Proofs {
   }
 }
 
-async function newKey(): Promise<JWK> {
-  const { privateKey } = await generateKeyPair("ES256", { extractable: true });
-  return crypto.subtle.exportKey("jwk", privateKey) as Promise<JWK>;
+async function newKey(): Promise<oauth.JWK> {
+  const { privateKey } = await oauth.generateKeyPair("ES256", { extractable: true });
+  return crypto.subtle.exportKey("jwk", privateKey) as Promise<oauth.JWK>;
 }
 
 function bytesOf(text: string): Uint8Array<ArrayBuffer> {

@@ -1,13 +1,5 @@
 // Asks the token endpoint, for every grant, and says what is wrong when there is no token.
-import {
-  type AuthorizationServer,
-  type Client,
-  type ClientAuth,
-  type JsonValue,
-  processGenericTokenEndpointResponse,
-  type TokenEndpointRequestOptions,
-  type TokenEndpointResponse,
-} from "oauth4webapi";
+import * as oauth from "oauth4webapi";
 import { Secrets } from "../../redaction/secrets.ts";
 import { shownUrl } from "../../settings/shown.ts";
 import { OAuthError, shown } from "../settings/errors.ts";
@@ -28,9 +20,9 @@ export class TokenRefusal extends OAuthError {
 
 /** Sends the request of one grant with a function of oauth4webapi, and with these parameters beside its own. */
 type Send = (
-  who: readonly [as: AuthorizationServer, client: Client, authentication: ClientAuth],
+  who: readonly [as: oauth.AuthorizationServer, client: oauth.Client, authentication: oauth.ClientAuth],
   parameters: Readonly<Record<string, string>>,
-  options: TokenEndpointRequestOptions,
+  options: oauth.TokenEndpointRequestOptions,
 ) => Promise<Response>;
 
 /** Asks for tokens: once more if the authorization server wants its nonce in the proof. */
@@ -38,7 +30,7 @@ export async function requestTokens(
   party: Party,
   send: Send,
   tokenTypes: readonly string[] = [party.dpop ? "dpop" : "bearer"],
-): Promise<TokenEndpointResponse> {
+): Promise<oauth.TokenEndpointResponse> {
   for (let isLast = party.dpop === undefined; ; isLast = true) {
     const reply = await ask(party, send);
     const { response, body, error } = reply;
@@ -62,7 +54,7 @@ async function ask(party: Party, send: Send): Promise<Reply> {
 }
 
 /** oauth4webapi takes no client without an id. Its authentication decides whether an id is sent. */
-function named({ client }: Party): Client {
+function named({ client }: Party): oauth.Client {
   return { ...client, client_id: client.client_id || "unnamed" };
 }
 
@@ -71,7 +63,7 @@ async function read(
   party: Party,
   body: NonNullable<Reply["body"]>,
   tokenTypes: readonly string[],
-): Promise<TokenEndpointResponse> {
+): Promise<oauth.TokenEndpointResponse> {
   const { token_type: type, access_token: token, refresh_token: refreshToken } = body;
   const name = String(type).toLowerCase();
   if (!tokenTypes.includes(name)) {
@@ -94,12 +86,12 @@ async function read(
     // A time that makes no sense says nothing: the server refuses the token when it has expired.
     ...(seconds >= 0 && Number.isFinite(seconds * 1000) && { expires_in: seconds }),
     ...(typeof refreshToken === "string" && refreshToken !== "" && { refresh_token: refreshToken }),
-    issued_token_type: body["issued_token_type"] as JsonValue | undefined,
+    issued_token_type: body["issued_token_type"] as oauth.JsonValue | undefined,
   };
   const recognizedTokenTypes = { n_a: () => {} };
   const response = new Response(JSON.stringify(used));
   try {
-    return await processGenericTokenEndpointResponse(party.as, named(party), response, {
+    return await oauth.processGenericTokenEndpointResponse(party.as, named(party), response, {
       recognizedTokenTypes,
     });
   } catch (error) {

@@ -1,11 +1,6 @@
 // Fetches what OAuth needs for one MCP server: from addresses that it may lead to, within limits of time and size.
 import { platform } from "#oauth-platform";
-import {
-  allowInsecureRequests,
-  customFetch,
-  type CustomFetchOptions,
-  type HttpRequestOptions,
-} from "oauth4webapi";
+import * as oauth from "oauth4webapi";
 import { untilAborted } from "../../../async/promises.ts";
 import type { Secrets } from "../../redaction/secrets.ts";
 import { GrowingBuffer } from "../../../wire/bytes.ts";
@@ -44,7 +39,7 @@ export interface NetOptions extends GuardOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-type EndpointRequest = CustomFetchOptions<"POST", URLSearchParams | string>;
+type EndpointRequest = oauth.CustomFetchOptions<"POST", URLSearchParams | string>;
 
 /** Fetches for one MCP server: checks every address before it is asked, and limits time and size. */
 export class Net {
@@ -87,12 +82,12 @@ export class Net {
     url: string,
     secrets: Secrets,
     signal?: AbortSignal,
-  ): Promise<HttpRequestOptions<"POST", URLSearchParams | string>> {
+  ): Promise<oauth.HttpRequestOptions<"POST", URLSearchParams | string>> {
     await this.check(url);
     return {
-      [customFetch]: (target, init) => this.#request(target, init, secrets),
+      [oauth.customFetch]: (target, init) => this.#request(target, init, secrets),
       // The guard permits that only on this machine, and for an origin that the user has named.
-      [allowInsecureRequests]: new URL(url).protocol === "http:",
+      [oauth.allowInsecureRequests]: new URL(url).protocol === "http:",
       ...(signal && { signal }),
     };
   }
