@@ -98,7 +98,7 @@ function isSameIssuer(one: unknown, other: unknown): boolean {
   return String(one).replace(/\/$/, "") === String(other).replace(/\/$/, "");
 }
 
-/** Where the metadata of an issuer may be, in the order of the specification. */
+/** Where the metadata of an issuer may be, in the order of MCP. oauth4webapi knows the first place or the last, and inserts no path for the second. */
 function placesOf(issuer: string): string[] {
   const { origin, pathname } = new URL(issuer);
   const path = pathname.replace(/\/$/, "");
@@ -113,6 +113,7 @@ async function read(
   net: Net,
 ): Promise<AuthorizationServer> {
   const { issuer } = json;
+  // oauth4webapi compares issuers as URLs, to which a slash at the end can be the same as none.
   if (typeof issuer !== "string" || !issuers.includes(issuer)) {
     const way = isSameIssuer(issuer, issuers[0]) ? `. Until then, pass \`issuer: ${shown(issuer)}\`` : "";
     throw new OAuthError(

@@ -41,7 +41,7 @@ export async function findResource(options: {
   return read(document, expected);
 }
 
-/** The names under which the metadata of a server may appear, the canonical one first. */
+/** The names under which the metadata of a server may appear, the canonical one first. oauth4webapi would compare them as URLs. */
 function namesOf(server: string): [string, ...string[]] {
   const { origin, pathname, search } = new URL(server);
   const path = pathname + search;

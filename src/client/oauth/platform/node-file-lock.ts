@@ -40,11 +40,11 @@ export async function takeLock(folder: string, name: string, signal?: AbortSigna
   const owner = `${await self()}-${randomBytes(8).toString("hex")}`;
   const draft = join(folder, owner);
   const lock = join(folder, `${name}.lock`);
-  const watch = new Watch(lock);
+  const freeIfStale = watch(lock);
   try {
     await prepare(draft, owner);
     for (let pollMs = firstPollMs; !(await tryTake(draft, owner, lock));) {
-      await watch.freeIfStale(pollMs);
+      await freeIfStale(pollMs);
       // At random, so that waiters do not all look at once.
       await pause(pollMs * (0.5 + Math.random()), signal);
       pollMs = Math.min(pollMs * 1.3, longestPollMs);
@@ -112,34 +112,26 @@ function hold(lock: string, file: string): HeldLock {
   };
 }
 
-/** Watches the lock of another owner for signs of life. */
-class Watch {
-  readonly #lock: string;
-  #seen = "";
-  #quietMs = 0;
-
-  constructor(lock: string) {
-    this.#lock = lock;
-  }
-
-  /** Looks again, after `passedMs`. */
-  async freeIfStale(passedMs: number): Promise<void> {
-    const owners = await readdir(this.#lock).catch(() => []);
-    // Windows renames no folder to the name of an empty one.
-    if (owners.length === 0) await rmdir(this.#lock).catch(() => {});
-    for (const owner of owners) {
-      const file = join(this.#lock, owner);
-      if ((await isGone(owner)) || (await this.#isQuiet(file, passedMs))) await unlink(file).catch(() => {});
-    }
-  }
-
-  async #isQuiet(file: string, passedMs: number): Promise<boolean> {
+/** Watches a lock for signs of life of its owner. The function that it returns looks again after `passedMs`, and frees a stale lock. */
+function watch(lock: string): (passedMs: number) => Promise<void> {
+  let seen = "";
+  let quietMs = 0;
+  const isQuiet = async (file: string, passedMs: number): Promise<boolean> => {
     const found = await stat(file).catch(() => undefined);
-    const seen = `${file} ${found?.mtimeMs}`;
-    this.#quietMs = seen === this.#seen ? this.#quietMs + passedMs : 0;
-    this.#seen = seen;
-    return this.#quietMs >= staleMs;
-  }
+    const sight = `${file} ${found?.mtimeMs}`;
+    quietMs = sight === seen ? quietMs + passedMs : 0;
+    seen = sight;
+    return quietMs >= staleMs;
+  };
+  return async (passedMs) => {
+    const owners = await readdir(lock).catch(() => []);
+    // Windows renames no folder to the name of an empty one.
+    if (owners.length === 0) await rmdir(lock).catch(() => {});
+    for (const owner of owners) {
+      const file = join(lock, owner);
+      if ((await isGone(owner)) || (await isQuiet(file, passedMs))) await unlink(file).catch(() => {});
+    }
+  };
 }
 
 /** Whether the name is that of a process which no longer runs. */

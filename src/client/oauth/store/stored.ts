@@ -38,48 +38,38 @@ export interface Registration {
 }
 
 /** One value in a token store. Text that cannot be read, or has another shape, counts as absent, and is replaced. */
-export class Stored<T> {
-  readonly #store: TokenStore;
-  readonly #key: string;
-  readonly #holds: (value: unknown) => value is T;
-
-  /** `holds` recognises what may be kept under this key. */
-  constructor(store: TokenStore, key: string, holds: (value: unknown) => value is T) {
-    this.#store = store;
-    this.#key = key;
-    this.#holds = holds;
-  }
-
-  async read(): Promise<T | undefined> {
-    return this.#parse(await this.#store.get(this.#key));
-  }
-
+export interface Stored<T> {
+  read(): Promise<T | undefined>;
   /** Keeps `next`, or nothing, if `expected` is what is kept now. Resolves with whether it did: if not, read again. */
-  async swap(expected: T | undefined, next: T | undefined): Promise<boolean> {
-    const text = await this.#store.get(this.#key);
-    if (JSON.stringify(this.#parse(text)) !== JSON.stringify(expected)) return false;
-    return this.#store.replace(this.#key, text, next === undefined ? undefined : JSON.stringify(next));
-  }
-
+  swap(expected: T | undefined, next: T | undefined): Promise<boolean>;
   /** Runs `work` while nothing else runs for this key, in any process. Work that waits for the same key again never ends. */
-  exclusive<R>(work: () => Promise<R>, signal?: AbortSignal): Promise<R> {
-    return this.#store.exclusive(this.#key, work, signal);
-  }
+  exclusive<R>(work: () => Promise<R>, signal?: AbortSignal): Promise<R>;
+}
 
-  #parse(text: string | undefined): T | undefined {
-    if (text === undefined) return undefined;
+/** `holds` recognises what may be kept under this key. */
+function stored<T>(store: TokenStore, key: string, holds: (value: unknown) => value is T): Stored<T> {
+  const parse = (text: string | undefined): T | undefined => {
     try {
-      const value: unknown = JSON.parse(text);
-      return this.#holds(value) ? value : undefined;
+      const value: unknown = JSON.parse(text ?? "");
+      return holds(value) ? value : undefined;
     } catch {
       return undefined;
     }
-  }
+  };
+  return {
+    read: async () => parse(await store.get(key)),
+    async swap(expected, next) {
+      const text = await store.get(key);
+      if (JSON.stringify(parse(text)) !== JSON.stringify(expected)) return false;
+      return store.replace(key, text, next === undefined ? undefined : JSON.stringify(next));
+    },
+    exclusive: (work, signal) => store.exclusive(key, work, signal),
+  };
 }
 
 /** The tokens of one client at one authorization server for one resource. */
 export function tokensOf(store: TokenStore, { issuer, clientId, resource }: Binding): Stored<Tokens> {
-  return new Stored(
+  return stored(
     store,
     keyOf("tokens", issuer, clientId, resource),
     (value): value is Tokens =>
@@ -92,7 +82,7 @@ export function tokensOf(store: TokenStore, { issuer, clientId, resource }: Bind
 
 /** The registration at one authorization server. */
 export function registrationOf(store: TokenStore, issuer: string): Stored<Registration> {
-  return new Stored(
+  return stored(
     store,
     keyOf("registration", issuer),
     (value): value is Registration =>
@@ -109,12 +99,12 @@ export function registrationOf(store: TokenStore, issuer: string): Stored<Regist
  * that share a store and have ids of their own; it is undefined for a client that registers itself.
  */
 export function bindingOf(store: TokenStore, server: string, client?: string): Stored<Binding> {
-  return new Stored(store, keyOf("server", server, client ?? ""), isBinding);
+  return stored(store, keyOf("server", server, client ?? ""), isBinding);
 }
 
 /** The authorization server of a client that was registered by hand. */
 export function issuerOf(store: TokenStore, clientId: string): Stored<string> {
-  return new Stored(store, keyOf("issuer", clientId), (value) => typeof value === "string");
+  return stored(store, keyOf("issuer", clientId), (value) => typeof value === "string");
 }
 
 function keyOf(...parts: readonly string[]): string {
