@@ -38,6 +38,8 @@ export interface AppendOptions {
   readonly onlyWith?: ValueKind | undefined;
   /** Drops all earlier entries of the log. Its next reader finds out by `previous` that some are missing. @default {false} */
   readonly isOnly?: boolean | undefined;
+  /** Drops the oldest entries past so many bytes, if those are fewer than {@link maxLogBytes}. @default {as many as those} */
+  readonly maxBytes?: number | undefined;
   /** The caller that the bytes of the log count for. An engine ignores it. @default {that of earlier entries} */
   readonly caller?: string | undefined;
 }

@@ -70,9 +70,9 @@ export class HeldLogs {
     return held.counted > 0;
   }
 
-  /** Forgets the logs that the engine has removed by their age. */
-  sweep(now: number): void {
-    for (const { log, endsAt } of this.#logs.values()) if (endsAt <= now) this.delete(log);
+  /** The logs that the engine has removed by their age. */
+  expired(now: number): string[] {
+    return [...this.#logs.values()].filter(({ endsAt }) => endsAt <= now).map(({ log }) => log);
   }
 
   /** The log that gives way at the limit: of the caller that holds the most, the one that was used least recently. */

@@ -8,6 +8,7 @@ import type { Implementation } from "../protocol/model.ts";
 import { randomId } from "../protocol/random-id.ts";
 import type { JsonObject } from "../wire/message.ts";
 import { Bus, type BusHandler } from "./bus.ts";
+import type { Cluster, FollowedLog } from "./cluster.ts";
 import { CountedEngine } from "./counted-engine.ts";
 import type { Engine, EngineReceiver, EngineSource, ValueKind } from "./engine.ts";
 import { Feed, type LogReader } from "./feed.ts";
@@ -52,7 +53,8 @@ interface Stay {
  * The parts of a server that share something register a handler for their messages and a step of joining before the node joins.
  * Nothing here knows what the messages, values and logs mean.
  */
-export class JoinedCluster {
+export class JoinedCluster implements Cluster {
+  readonly isAlone = false;
   readonly leaseMs: number;
   /** The secrets of the backplane, the one that seals first; empty if it has none. */
   readonly secrets: readonly string[];
@@ -104,11 +106,6 @@ export class JoinedCluster {
   /** The code of a layer that only nodes of a cluster need. */
   part<Part>(kind: PartKind<Part>): Part {
     return this.#parts.get(kind) as Part;
-  }
-
-  /** A process with a backplane has others, or may have. */
-  get others(): this {
-    return this;
   }
 
   // Before the node joins.
@@ -262,8 +259,8 @@ export class JoinedCluster {
   }
 
   /** Passes no more entries to the reader of this feed. If it was the last of its log, tell the engine, too. */
-  stopReading(feed: Feed): void {
-    this.#feeds.remove(feed);
+  stopReading(feed: FollowedLog): void {
+    this.#feeds.remove(feed as Feed);
   }
 
   get #joined(): Stay {

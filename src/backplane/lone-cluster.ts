@@ -1,17 +1,71 @@
-// A process without a backplane: its engine is its own memory, and there is nobody else to join, hear or ask.
-import type { Cluster } from "./cluster.ts";
+// A process without a backplane: its engine is its own memory, and there are no other nodes to join, hear or ask.
+import type { Logger } from "../diagnostics/logger.ts";
+import type { Cluster, FollowedLog, Forwards, Messages, Questions } from "./cluster.ts";
+import { CountedEngine } from "./counted-engine.ts";
 import type { Engine } from "./engine.ts";
-import { MemoryEngine } from "./memory-engine.ts";
+import { Feed, type LogReader } from "./feed.ts";
+import { Feeds } from "./feeds.ts";
+import { LoneLogs } from "./log-room.ts";
+import { Memory, MemoryEngine } from "./memory-engine.ts";
 import type { ClusterNode } from "./presence.ts";
+
+/** Nothing is to be stopped. */
+const stopped = (): void => {};
+
+const noMessages: Messages = {
+  tell: async () => {},
+  request: async () => undefined,
+  requestAll: async () => {},
+  sendSoon: () => {},
+};
+
+const noQuestions: Questions = {
+  answer: () => {},
+  askAll: async () => "no",
+  ask: async () => undefined,
+};
+
+const noForwarding: Forwards = {
+  onPassed: () => stopped,
+  pass: async () => ({ state: "gone" }),
+  tell: async () => {},
+};
 
 export class LoneCluster implements Cluster {
   readonly node = "";
+  readonly isAlone = true;
   readonly secrets: readonly string[] = [];
-  readonly others = undefined;
+  readonly leaseMs: number = Number.POSITIVE_INFINITY;
   readonly isReachable = true;
-  readonly engine: Engine = new MemoryEngine();
+  readonly isLeased = true;
+  readonly lease = 1;
+  readonly engine: Engine;
+  readonly bus: Messages = noMessages;
+  readonly questions: Questions = noQuestions;
+  readonly forwarding: Forwards = noForwarding;
+  readonly logBudget: LoneLogs;
+  readonly #feeds = new Feeds();
+  readonly #steps: (() => Promise<void>)[] = [];
+  #joining: Promise<void> | undefined;
+  hasJoined = false;
 
-  async join(): Promise<void> {}
+  constructor(logger: Logger) {
+    const memory = new Memory();
+    const ignore = (): void => {};
+    const entry = this.#feeds.receive.bind(this.#feeds);
+    memory.nodes.set(this.node, { message: ignore, entry, lost: ignore, back: ignore });
+    this.logBudget = new LoneLogs(logger);
+    this.engine = new CountedEngine(new MemoryEngine(memory, this.node), this.logBudget);
+  }
+
+  join(): Promise<void> {
+    return (this.#joining ??= this.#join());
+  }
+
+  async #join(): Promise<void> {
+    this.hasJoined = true;
+    for (const step of this.#steps) await step();
+  }
 
   async leave(): Promise<void> {}
 
@@ -19,8 +73,50 @@ export class LoneCluster implements Cluster {
     return [];
   }
 
+  hears(): boolean {
+    return false;
+  }
+
   clockOf(): number {
     return Date.now();
+  }
+
+  on(): () => void {
+    return stopped;
+  }
+
+  onJoin(step: () => Promise<void>): void {
+    this.#steps.push(step);
+  }
+
+  introduce(): void {}
+
+  onVerify(): void {}
+
+  onLeft(): () => void {
+    return stopped;
+  }
+
+  onBack(): () => void {
+    return stopped;
+  }
+
+  part(): undefined {
+    return undefined;
+  }
+
+  read(log: string, reader: LogReader): FollowedLog {
+    const feed = new Feed(this.engine, log, reader);
+    this.#feeds.add(feed);
+    return feed;
+  }
+
+  stopReading(feed: FollowedLog): void {
+    this.#feeds.remove(feed as Feed);
+  }
+
+  async verify(): Promise<boolean> {
+    return true;
   }
 
   ignoreInvalid(): void {}

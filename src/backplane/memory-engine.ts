@@ -160,7 +160,7 @@ export class MemoryEngine implements Engine {
   }
 
   async append(name: string, text: string, options: AppendOptions): Promise<number> {
-    const { keepMs, follow, onlyWith, isOnly } = options;
+    const { keepMs, follow, onlyWith, isOnly, maxBytes = maxLogBytes } = options;
     const shared = this.#shared;
     if (onlyWith !== undefined && shared.values(onlyWith).get(name) === undefined) return 0;
     const log = shared.logs.get(name) ?? { entries: [], bytes: 0, endsAt: 0 };
@@ -169,7 +169,7 @@ export class MemoryEngine implements Engine {
     log.bytes += byteLength(text);
     log.endsAt = endOf(keepMs);
     const most = isOnly ? 1 : maxLogEntries;
-    while (log.entries.length > most || (log.bytes > maxLogBytes && log.entries.length > 1)) {
+    while (log.entries.length > most || (log.bytes > Math.min(maxBytes, maxLogBytes) && log.entries.length > 1)) {
       log.bytes -= byteLength(log.entries.shift()?.text ?? "");
     }
     shared.logs.set(name, log);

@@ -1,6 +1,6 @@
 // The code that only the nodes of a cluster need. A backplane brings it, so that a server without one does not carry it.
 
-/** Names one such part, in the layer that uses it. `Part` is what {@link JoinedCluster.part} returns for it. */
+/** Names one such part, in the layer that uses it: {@link Cluster.part} returns it, and undefined for a process alone. */
 export class PartKind<Part> {
   readonly name: string;
   declare protected readonly part: Part;

@@ -197,8 +197,6 @@ export interface StreamRow {
   readonly ageMs: number;
   /** The last event id, shortened; undefined if the stream cannot be resumed. */
   readonly lastEventId: string | undefined;
-  /** What its log keeps; undefined if it has none, or if the engine of the cluster keeps it. */
-  readonly kept: { readonly messages: number; readonly bytes: number } | undefined;
   /** Bytes that wait in its connection. */
   readonly unsentBytes: number;
   /** Bytes that wait in the mailbox of its listener. */

@@ -41,6 +41,7 @@ export interface HttpStats {
   readonly inFlightBytes: number;
   /** Bytes of replies and events that slow clients have not read yet. */
   readonly unsentBytes: number;
+  /** Logs from which streams can be resumed, one for each session, and what they hold. */
   readonly replayStreams: number;
   readonly replayBytes: number;
   /** Addresses and principals that the rate limits count. */
@@ -143,7 +144,7 @@ export class Endpoint {
   }
 
   stats(): HttpStats {
-    const { server, sessions, listens, logs, heartbeat, unsent } = this.state;
+    const { server, sessions, listens, heartbeat, unsent } = this.state;
     const getStreams = sessions.values().reduce((sum, session) => sum + session.streams.openGets, 0);
     // Over HTTP+SSE, each stream is a session.
     const sseStreams = this.legacySse?.size ?? 0;
@@ -154,8 +155,8 @@ export class Endpoint {
       inFlight: this.#inFlight,
       inFlightBytes: server.loads.total,
       unsentBytes: unsent.bytes,
-      replayStreams: logs.streams,
-      replayBytes: logs.bytes,
+      replayStreams: server.cluster.logBudget.logs,
+      replayBytes: server.cluster.logBudget.bytes,
       callers: this.#rateLimits?.size ?? 0,
       timers: heartbeat.running ? 1 : 0,
     };

@@ -81,14 +81,13 @@ function onlyChanges(incoming: Incoming): boolean {
 /** Whether the copy of this node may be too old for the request: it changes the session, or would be refused. */
 function needsNewest({ state, incoming }: HttpExchange, id: string): boolean {
   const { server, sessions } = state;
-  if (server.cluster.others === undefined) return false;
+  if (server.cluster.isAlone) return false;
   if (server.requiresInitialized && sessions.peek(id)?.connection.initialized === false) return true;
   return changesSession(incoming) && !isSilentIncoming(incoming);
 }
 
 /** Whether the request has changed its session, or repeats a change that could not be saved. */
-function needsSaving({ state, incoming }: HttpExchange, session: HttpSession): boolean {
-  if (state.server.cluster.others === undefined) return false;
+function needsSaving({ incoming }: HttpExchange, session: HttpSession): boolean {
   const { hasChanged, isPending } = session.saved;
   return hasChanged || (isPending && changesSession(incoming));
 }

@@ -1,9 +1,9 @@
 // Messages of HTTP+SSE clients that arrive at another node than the one that has the stream: that node gets them, and says what to reply.
-import type { JoinedCluster } from "../backplane/joined-cluster.ts";
+import type { Cluster } from "../backplane/cluster.ts";
 import type { Outcome } from "../backplane/forwarding.ts";
 import type { Principal } from "../protocol/model.ts";
 import { assertPrincipal, identityOf } from "../protocol/principal.ts";
-import { areScopes } from "../push/session-log.ts";
+import { areScopes } from "../push/session-entries.ts";
 import type { JsonObject } from "../wire/message.ts";
 
 /** The statuses of a response to a message. Only 202 and 504 say that a call in it may have begun. */
@@ -32,9 +32,9 @@ export interface MessageTaker {
 const maxTokenLength = 128;
 
 export class SseForwarding {
-  readonly #cluster: JoinedCluster;
+  readonly #cluster: Cluster;
 
-  constructor(cluster: JoinedCluster) {
+  constructor(cluster: Cluster) {
     this.#cluster = cluster;
   }
 

@@ -50,8 +50,9 @@ export class LegacySse {
 
   constructor(state: HttpState, { ssePath, messagePath }: Required<LegacySseOptions>) {
     this.#state = state;
-    const { others } = state.server.cluster;
-    this.#forwarding = others && new (others.part(forwardedSse))(others);
+    const { cluster } = state.server;
+    const Forwarding = cluster.part(forwardedSse);
+    this.#forwarding = Forwarding && new Forwarding(cluster);
     this.#stopHearing = this.#forwarding?.onMessage({
       check: (token, sender) =>
         this.#isHere(token) ? statusFor(this.clients.get(token), sender) : undefined,

@@ -21,7 +21,7 @@ import {
   withMethods,
 } from "../kinds.ts";
 import { type Filled, givenOf } from "../options.ts";
-import { defaultSessionLimits, type SessionLimits } from "../session/sessions.ts";
+import { defaultSessionLimits, type SessionLimits } from "../session/limits.ts";
 import {
   knownRateLimits,
   type RateLimitOptions,
@@ -30,7 +30,7 @@ import {
 } from "./rate-limits/options.ts";
 import type { CorsOptions } from "./guard/cors.ts";
 import { defaultListenLimits, type ListenLimits } from "./streams/listens.ts";
-import { defaultStreamLogLimits, type StreamLogLimits } from "./streams/stream-log.ts";
+import { defaultStreamLogLimits, type StreamLogLimits } from "./streams/log-limits.ts";
 
 /** The limits of the HTTP transport. */
 export interface HttpLimits extends SessionLimits, StreamLogLimits, ListenLimits {

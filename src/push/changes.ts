@@ -1,7 +1,7 @@
 // The log of changes that all nodes share: each node appends its own, and delivers every one to its own listeners, in order.
-import type { JoinedCluster } from "../backplane/joined-cluster.ts";
+import type { Cluster, FollowedLog } from "../backplane/cluster.ts";
 import { type LogEntry, maxLogBytes, maxLogEntries } from "../backplane/engine.ts";
-import type { Feed, LogReader } from "../backplane/feed.ts";
+import type { LogReader } from "../backplane/feed.ts";
 import type { Diagnostics } from "../diagnostics/events.ts";
 import { logRejection, RateLimitedLog } from "../diagnostics/rate-limited-log.ts";
 import { type Grant, isGranted } from "../protocol/scopes.ts";
@@ -50,7 +50,7 @@ interface Kept {
 }
 
 export class ChangeLog {
-  readonly #cluster: JoinedCluster;
+  readonly #cluster: Cluster;
   readonly #host: ChangeHost;
   readonly #diagnostics: Diagnostics;
   /** The newest entries, oldest first: as many as the engine keeps. */
@@ -58,7 +58,7 @@ export class ChangeLog {
   #length = 0;
   /** When the newest of them arrived. */
   #keptAt = 0;
-  #feed: Feed | undefined;
+  #feed: FollowedLog | undefined;
   /** The id under which this node follows the log. */
   #node: string | undefined;
   /** The own changes that have not come back, by id. */
@@ -75,7 +75,7 @@ export class ChangeLog {
   #lastId = 0;
   #onAnnounced: AnnounceWatch = () => {};
 
-  constructor(cluster: JoinedCluster, host: ChangeHost, diagnostics: Diagnostics) {
+  constructor(cluster: Cluster, host: ChangeHost, diagnostics: Diagnostics) {
     this.#cluster = cluster;
     this.#host = host;
     this.#diagnostics = diagnostics;

@@ -224,7 +224,8 @@ export class Hub {
   /** The log of a session that reads its messages from there. */
   #logOf({ session, stream, caller }: Listener, scopes: readonly string[] | undefined): Stream | undefined {
     if (!this.#remote?.isJoined || !stream.recovers || session === undefined) return undefined;
-    return this.#remote.streamTo(session, scopes, caller);
+    const log = this.#remote.streamTo(session, scopes, caller);
+    return { ...log, onLost: (callback) => stream.onLost(callback) };
   }
 
   /** Whether the topic has a listener. */

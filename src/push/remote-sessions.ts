@@ -1,17 +1,17 @@
 // Reaches sessions that this node does not have: through their log, or through the node that has their pipe.
-import type { JoinedCluster } from "../backplane/joined-cluster.ts";
+import type { Cluster } from "../backplane/cluster.ts";
 import { nodeOf } from "../backplane/node-ids.ts";
 import { HalyardError } from "../errors.ts";
 import { smallEntryText } from "../backplane/stored.ts";
 import type { Logger } from "../diagnostics/logger.ts";
 import { logRejection } from "../diagnostics/rate-limited-log.ts";
 import type { LogLevel, Principal } from "../protocol/model.ts";
-import { defaultSessionLimits, keptPerIdle } from "../session/sessions.ts";
+import { defaultSessionLimits, keptPerIdle } from "../session/limits.ts";
 import { readJson } from "../wire/json.ts";
 import { isObject, type JsonObject } from "../wire/message.ts";
 import type { AskTarget } from "./asks.ts";
 import type { Stream } from "./listener.ts";
-import { areScopes, type SessionEntry } from "./session-log.ts";
+import { areScopes, type SessionEntry } from "./session-entries.ts";
 
 /** Milliseconds that the log of a session is kept at least: as long as a record by default. */
 const leastKeepMs = keptPerIdle * defaultSessionLimits.idleMs;
@@ -38,11 +38,11 @@ interface KnownSession {
 }
 
 export class RemoteSessions {
-  readonly #cluster: JoinedCluster;
+  readonly #cluster: Cluster;
   readonly #logger: Logger;
   #keepMs = leastKeepMs;
 
-  constructor(cluster: JoinedCluster, local: LocalSessions, logger: Logger) {
+  constructor(cluster: Cluster, local: LocalSessions, logger: Logger) {
     this.#cluster = cluster;
     this.#logger = logger;
     cluster.on("push", ({ session, method, params, scopes }) => {

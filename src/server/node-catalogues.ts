@@ -1,5 +1,5 @@
 // Compares the catalogues of nodes: when one with other definitions joins, or the last of its kind leaves, clients read the lists again.
-import type { JoinedCluster } from "../backplane/joined-cluster.ts";
+import type { Cluster } from "../backplane/cluster.ts";
 import { isObject, type JsonObject } from "../wire/message.ts";
 import type { ChangingList } from "./catalogue/catalogue.ts";
 
@@ -26,7 +26,7 @@ interface Stay {
  * Every beat carries the fingerprints. The nodes that were there answer the first words of a new one with a beat, so that only the new
  * one knows that it is new: it announces each list that differs, once.
  */
-export function compareCatalogues(cluster: JoinedCluster, { prints, announce }: Announcer): void {
+export function compareCatalogues(cluster: Cluster, { prints, announce }: Announcer): void {
   let current: Stay | undefined;
   const stay = (): Stay => {
     const { node } = cluster;

@@ -86,15 +86,9 @@ export class Push {
   constructor(parts: PushParts) {
     this.#parts = parts;
     const { cluster, hub } = parts;
-    const questions = cluster.others?.questions;
-    questions?.answer("subscribed", ({ topic }) => typeof topic === "string" && hub.isListened(topic));
-    questions?.answer("elicited", ({ id }) => typeof id === "string" && this.#completeHere(id));
-  }
-
-  /** Asks the other nodes, if this one is in a cluster. */
-  get #questions(): NodeQuestions | undefined {
-    const { others } = this.#parts.cluster;
-    return others?.hasJoined ? others.questions : undefined;
+    const { questions } = cluster;
+    questions.answer("subscribed", ({ topic }) => typeof topic === "string" && hub.isListened(topic));
+    questions.answer("elicited", ({ id }) => typeof id === "string" && this.#completeHere(id));
   }
 
   /**
@@ -155,7 +149,7 @@ export class Push {
    */
   async elicitationComplete(elicitationId: string): Promise<boolean> {
     if (await this.#completeHere(elicitationId)) return true;
-    return (await this.#questions?.askAll("elicited", { id: elicitationId })) === "yes";
+    return (await this.#parts.cluster.questions.askAll("elicited", { id: elicitationId })) === "yes";
   }
 
   async #completeHere(elicitationId: string): Promise<boolean> {
@@ -196,10 +190,8 @@ export class Push {
   /** Resolves with whether any client subscribes to the resource, on any node. A node that does not answer within 1 s counts as yes. */
   async isSubscribed(uri: string): Promise<boolean> {
     const topic = topicOf(resourceUpdated, uri);
-    const isListened = await this.#parts.hub.isListened(topic);
-    const questions = this.#questions;
-    if (isListened || questions === undefined) return isListened;
-    const answer = await questions.askAll("subscribed", { topic }).catch(() => "silence");
+    if (await this.#parts.hub.isListened(topic)) return true;
+    const answer = await this.#parts.cluster.questions.askAll("subscribed", { topic }).catch(() => "silence");
     return answer !== "no";
   }
 

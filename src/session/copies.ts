@@ -2,18 +2,7 @@
 import { evictedFor, Holdings } from "../limits/holdings.ts";
 import type { Principal } from "../protocol/model.ts";
 import { isSamePrincipal } from "../protocol/principal.ts";
-
-/** A session that this process holds. */
-export interface LiveSession {
-  readonly id: string;
-  readonly principal: Principal | undefined;
-  /** The key that limits count it for. */
-  readonly caller: string;
-  /** Whether a stream is open or a call is running. */
-  readonly busy: boolean;
-  /** Whether its client is connected: to a stream, or waiting for the response to a call. */
-  readonly connected: boolean;
-}
+import type { LiveSession } from "./live-session.ts";
 
 /** A session, and when it was last used here. */
 export interface Copy<Live> {

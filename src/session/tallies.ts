@@ -1,6 +1,6 @@
 // How many sessions each caller has on all nodes, roughly. The engine has a tally of each caller with many; others cost it nothing.
 import { ignoreRejection } from "../async/promises.ts";
-import type { JoinedCluster } from "../backplane/joined-cluster.ts";
+import type { Cluster } from "../backplane/cluster.ts";
 import type { ValueKey } from "../backplane/engine.ts";
 import { changeValue } from "../backplane/stored.ts";
 import { readJson } from "../wire/json.ts";
@@ -25,14 +25,14 @@ const periods = 8;
 const readMs = 1000;
 
 export class Tallies {
-  readonly #cluster: JoinedCluster;
+  readonly #cluster: Cluster;
   readonly #keepMs: number;
   readonly #tallies = new Map<string, Tally>();
   /** How many sessions of a caller a node counts before it tells the engine. */
   #step = 0;
   #sweptIn = 0;
 
-  constructor(cluster: JoinedCluster, keepMs: number) {
+  constructor(cluster: Cluster, keepMs: number) {
     this.#cluster = cluster;
     this.#keepMs = keepMs;
   }

@@ -161,7 +161,7 @@ describe("the number of sessions", () => {
     expect(refused.status).toBe(503);
     expect(refused.headers["retry-after"]).toBe("10");
     expect(refused.headers["mcp-session-id"]).toBeUndefined();
-    expect(await server.push.count()).toBe(2);
+    expect(await server.push.count()).toBe(1);
     release.resolve();
     expect(await call).toMatchObject({ result: {} });
     expect((await initialize(served.url)).status).toBe(200);

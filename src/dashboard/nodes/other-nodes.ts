@@ -1,5 +1,5 @@
 // Asks the other nodes of the cluster over the bus, with a deadline, and answers them.
-import type { JoinedCluster } from "../../backplane/joined-cluster.ts";
+import type { Cluster } from "../../backplane/cluster.ts";
 import { isObject, type JsonObject } from "../../wire/message.ts";
 import type { Ask, NodeRow } from "../answers.ts";
 import { cut } from "../sampling/peers.ts";
@@ -35,11 +35,11 @@ export type AnswerHere = (
 ) => OwnAnswer | undefined | Promise<OwnAnswer | undefined>;
 
 export class OtherNodes {
-  readonly #cluster: JoinedCluster;
+  readonly #cluster: Cluster;
   readonly #known = new KnownNodes();
   readonly #stopHearing: readonly (() => void)[];
 
-  constructor(cluster: JoinedCluster, name: () => string, answerHere: AnswerHere) {
+  constructor(cluster: Cluster, name: () => string, answerHere: AnswerHere) {
     this.#cluster = cluster;
     const heard = (info: JsonObject, from: string): void => {
       if (from !== cluster.node) this.#known.introduced(from, nameIn(info));
@@ -119,10 +119,10 @@ export class OtherNodes {
 }
 
 /** The names that each cluster is told: a dashboard may open and close often, and what a cluster tells cannot be taken back. */
-const introduced = new WeakMap<JoinedCluster, Set<() => string>>();
+const introduced = new WeakMap<Cluster, Set<() => string>>();
 
 /** Tells the others that this node has a dashboard, until you call the returned function: they need not wait for one that has none. */
-function introduceTo(cluster: JoinedCluster, name: () => string): () => void {
+function introduceTo(cluster: Cluster, name: () => string): () => void {
   const known = introduced.get(cluster);
   const names = known ?? new Set();
   if (known === undefined) {

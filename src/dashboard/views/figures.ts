@@ -49,7 +49,7 @@ function countsOf(node: ServedNode): Counts {
     questions: core.asks.size,
     tasks: core.tasks.runs.size,
     unsentBytes: endpoint.unsent.bytes,
-    keptBytes: endpoint.state.logs.bytes,
+    keptBytes: endpoint.state.server.cluster.logBudget.bytes,
   };
 }
 

@@ -111,7 +111,8 @@ function sumOf(all: readonly Counts[]): Counts {
     questions: one.questions + other.questions,
     tasks: one.tasks + other.tasks,
     unsentBytes: one.unsentBytes + other.unsentBytes,
-    keptBytes: one.keptBytes + other.keptBytes,
+    // Every node counts the logs of all nodes.
+    keptBytes: Math.max(one.keptBytes, other.keptBytes),
   });
   return all.reduce(add);
 }

@@ -1,6 +1,5 @@
 // The streams to clients: GETs and replies of sessions, listen requests, and HTTP+SSE.
 import type { EventStream } from "../../http/streams/event-stream.ts";
-import { StreamLog } from "../../http/streams/stream-log.ts";
 import type { Listener, Stream } from "../../push/listener.ts";
 import type { Connection } from "../../server/context/connection.ts";
 import type { StreamRow } from "../answers.ts";
@@ -37,7 +36,7 @@ export const streams: SharedView<"streams", RowsPart<StreamRow>> = {
 /** What differs between the kinds of streams. */
 type Figures = Pick<
   StreamRow,
-  "id" | "kind" | "state" | "ageMs" | "lastEventId" | "kept" | "unsentBytes" | "writtenBytes" | "isBehind"
+  "id" | "kind" | "state" | "ageMs" | "lastEventId" | "unsentBytes" | "writtenBytes" | "isBehind"
 >;
 
 function addSessions(finding: Finding<StreamRow>): void {
@@ -65,7 +64,6 @@ function addSseClients(finding: Finding<StreamRow>): void {
       state: "open",
       ageMs: finding.now - (activity.of(connection.session)?.openedAt ?? since),
       lastEventId: undefined,
-      kept: undefined,
       unsentBytes: sink.unsent,
       writtenBytes: 0,
       isBehind: isBehind || sink.congested,
@@ -110,7 +108,6 @@ function figuresOf(stream: EventStream, now: number): Figures {
     state: state === "lost" ? "lost" : "open",
     ageMs: stream.age(now),
     lastEventId: shortEventId(log?.eventId()),
-    kept: log instanceof StreamLog && log.isKept ? { messages: log.kept, bytes: log.bytes } : undefined,
     unsentBytes: backlog,
     writtenBytes: bytes,
     isBehind: congested,
@@ -126,7 +123,7 @@ function rowOf(
   listener: Listener | undefined,
 ): StreamRow {
   const { resumes, gaps } = look.samples.troubles.of(session);
-  const { id, kind, state, ageMs, lastEventId, kept, unsentBytes, writtenBytes, isBehind } = figures;
+  const { id, kind, state, ageMs, lastEventId, unsentBytes, writtenBytes, isBehind } = figures;
   return {
     id,
     peer,
@@ -138,7 +135,6 @@ function rowOf(
     node: name,
     ageMs,
     lastEventId,
-    kept,
     unsentBytes,
     queuedBytes: listener?.queued ?? 0,
     writtenBytes,

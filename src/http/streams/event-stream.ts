@@ -3,12 +3,12 @@ import { peerOf, type StreamEnd, type StreamEvent } from "../../diagnostics/even
 import type { Principal } from "../../protocol/model.ts";
 import { isPast } from "../../protocol/principal.ts";
 import { Callbacks } from "../../async/callbacks.ts";
+import { ignoreRejection } from "../../async/promises.ts";
 import type { Stream } from "../../push/listener.ts";
 import type { Connection } from "../../server/context/connection.ts";
 import { encodeEvent, encodePriming, encodeRetry, keepAliveComment } from "../../wire/sse.ts";
 import { eventHeaders } from "../edge/replies.ts";
 import type { EventSink, HttpResponder } from "../edge/request.ts";
-import type { StreamKind } from "./stream-log.ts";
 import type { Witnessed } from "./witness.ts";
 
 /** Events that may wait for the log; with more, the stream goes on without an id to resume from. */
@@ -22,6 +22,9 @@ const maxEarly = 1000;
  */
 export type StreamState = "idle" | "open" | "lost" | "ended";
 
+/** A GET stream has no end; a POST stream ends with the response. */
+export type StreamKind = "get" | "post";
+
 /** What makes a stream resumable: it gives its events their ids. */
 export interface EventLog {
   /** Whether messages are kept, so that a client that reconnects gets what it has missed. */
@@ -32,6 +35,8 @@ export interface EventLog {
   finishedAt: number | undefined;
   /** The id from which a client resumes after all messages so far; undefined if there is none yet. */
   eventId(): string | undefined;
+  /** The same for the event that begins a connection. */
+  primingId(): string | undefined;
   /** Adds a message, and returns the id of its event; undefined if it is not kept. */
   append(text: string): string | undefined;
 }
@@ -46,11 +51,13 @@ export interface StreamOwner<Log extends EventLog> {
   changed(stream: EventStream<Log>): void;
   /** Called when its reader has caught up. */
   drained(stream: EventStream<Log>): void;
+  /** Whether {@link StreamOwner.keep} takes every message of a POST stream, and not only questions and the response. */
+  readonly keepsAll: boolean;
   /**
    * Keeps a message of a POST stream where every node can read it, then has it written. Resolves when that is done, after the stream
-   * has ended if it was the last. @default {the stream writes it}
+   * has ended if it was the last.
    */
-  keep?(stream: EventStream<Log>, text: string, isLast: boolean): Promise<void>;
+  keep(stream: EventStream<Log>, text: string, isLast: boolean): Promise<void>;
 }
 
 /** Whose stream it is, and who hears of it. */
@@ -165,7 +172,7 @@ export class EventStream<Log extends EventLog = EventLog> implements Stream {
   prime(): void {
     const early = this.#early;
     this.#early = undefined;
-    const id = this.#owner?.primes ? this.#log?.eventId() : undefined;
+    const id = this.#owner?.primes ? this.#log?.primingId() : undefined;
     if (id !== undefined) this.#put(encodePriming(id, this.#owner?.retryMs ?? 0));
     for (const write of early ?? []) write();
   }
@@ -179,6 +186,10 @@ export class EventStream<Log extends EventLog = EventLog> implements Stream {
   /** Logs a message, then writes it; a client that was cut off in between gets it from the log. */
   write(text: string): boolean {
     if (this.#state === "ended") return true;
+    if (this.kind === "post" && this.#owner?.keepsAll) {
+      ignoreRejection(this.#owner.keep(this, text, false));
+      return !this.congested;
+    }
     this.open();
     if (this.#early !== undefined) return this.#wait(() => this.#write(text));
     return this.#write(text);
@@ -201,14 +212,13 @@ export class EventStream<Log extends EventLog = EventLog> implements Stream {
 
   /** Writes a question, which must reach the client also after it has reconnected. */
   ask(text: string): Promise<void> | void {
-    if (this.#owner?.keep !== undefined && this.#state !== "ended")
-      return this.#owner.keep(this, text, false);
+    if (this.#owner !== undefined && this.#state !== "ended") return this.#owner.keep(this, text, false);
     this.write(text);
   }
 
   /** Writes the last message and ends the stream. */
   finish(text: string): Promise<void> | void {
-    if (this.#owner?.keep !== undefined && this.#state !== "ended") return this.#owner.keep(this, text, true);
+    if (this.#owner !== undefined && this.#state !== "ended") return this.#owner.keep(this, text, true);
     this.write(text);
     this.end();
   }

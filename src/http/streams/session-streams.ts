@@ -1,221 +1,179 @@
-// The streams of one session: chooses which one gets a message, resumes them, and tracks lost messages.
+// The streams of one session: this node writes what the session's log gives to the streams that it holds.
+import type { LogEntry } from "../../backplane/engine.ts";
+import { logRejection } from "../../diagnostics/rate-limited-log.ts";
 import type { Principal } from "../../protocol/model.ts";
 import { isGranted } from "../../protocol/scopes.ts";
 import { Callbacks } from "../../async/callbacks.ts";
 import type { Stream } from "../../push/listener.ts";
-import type { ServerPort } from "../../server/calls/port.ts";
-import type { RequestId } from "../../wire/message.ts";
 import type { Connection } from "../../server/context/connection.ts";
-import { encodeEvent, encodePriming } from "../../wire/sse.ts";
+import type { ServerPort } from "../../server/calls/port.ts";
+import { logKeptMs } from "../../session/limits.ts";
+import type { RequestId } from "../../wire/message.ts";
 import type { Heartbeat, Tended } from "../edge/heartbeat.ts";
-import { eventHeaders } from "../edge/replies.ts";
-import type { EventSink, HttpResponder } from "../edge/request.ts";
-import { EventStream, type StreamOwner, type StreamTimes } from "./event-stream.ts";
-import { isPostEvent, type StreamKind, type StreamLog, type StreamLogs } from "./stream-log.ts";
+import type { HttpResponder } from "../edge/request.ts";
+import { Cursor, isPostEvent, readEventId } from "./cursor.ts";
+import type { EventStream, StreamKind, StreamOwner, StreamTimes } from "./event-stream.ts";
+import { GetStreams } from "./get-streams.ts";
+import { ReplyStreams } from "./reply-streams.ts";
+import { type EntryTaker, type PlacedEntry, SessionLog } from "./session-log.ts";
 import type { Witnessed } from "./witness.ts";
-
-type LoggedStream = EventStream<StreamLog>;
-
-/** How many GET streams one session may have, open or lost; one more ends the least useful. */
-const maxGetStreams = 8;
 
 /** What the sessions of an endpoint share. */
 export interface StreamHost extends Witnessed {
-  readonly logs: StreamLogs;
   readonly heartbeat: Heartbeat;
   readonly server: ServerPort;
   /** Ends the session here if the engine has lost it. */
   checkSession(connection: Connection): void;
   readonly settings: StreamTimes & {
     readonly retryMs: number;
-    readonly limits: { readonly keepMs: number; readonly idleMs: number };
+    readonly limits: { readonly keepMs: number; readonly idleMs: number; readonly maxStreamBytes: number };
   };
 }
 
-/** The streams of one session, on this node alone or in a cluster. */
-export interface ClientStreams extends Stream {
-  /** Its streams here, open or lost. */
-  readonly all: readonly EventStream[];
-  /** How many GET streams are open here. */
-  readonly openGets: number;
-  /** Whether a client is connected to a stream here. */
-  readonly isRead: boolean;
-  /** Opens a GET stream without `Last-Event-ID`. */
-  open(responder: HttpResponder, principal: Principal | undefined): Promise<void> | void;
-  /** Resumes the stream of `lastEventId`. Returns false if that is a POST stream that can no longer be resumed. */
-  resume(
-    lastEventId: string,
-    responder: HttpResponder,
-    principal: Principal | undefined,
-  ): Promise<boolean> | boolean;
-  /** The stream of the reply to requests with these ids, which opens with its first event. Only a cluster needs the ids. */
-  reply(
-    responder: HttpResponder,
-    principal: Principal | undefined,
-    readIds: () => readonly RequestId[],
-  ): EventStream;
-  /** Called when the session was restored from its record. */
-  revived(): void;
-  /** Ends every stream, because the session ends. */
-  close(): void;
-  /** Whether the call of that POST stream runs here. */
-  runs(stream: number): boolean;
-  /** Called when another node of the cluster has left it. */
-  nodeLeft(node: string): void;
-  /** Called when the engine of the cluster works again. */
-  engineBack(): void;
+/** The streams here, and the log that they read. */
+interface Open {
+  readonly log: SessionLog;
+  readonly gets: GetStreams;
+  readonly replies: ReplyStreams;
 }
 
-/**
- * The hub sees one stream. While no client is connected, messages wait in the mailbox of the session's listener. Each message goes
- * to exactly one GET stream, which logs and writes it; it never moves to another.
- */
-export class SessionStreams implements ClientStreams, StreamOwner<StreamLog>, Tended {
+/** The hub sees one stream: that of the GET stream which is active, on whatever node. */
+export class SessionStreams implements Stream, StreamOwner<Cursor>, EntryTaker, Tended {
   place: number | undefined;
+  /** What is pushed while no client is connected here is in the logs. */
+  readonly recovers = true;
   readonly #host: StreamHost;
   readonly #connection: Connection;
-  /** GET streams, open or lost, least recently connected first. */
-  #gets: LoggedStream[] = [];
-  /** POST streams, open or lost, by the id of their log; usually none. */
-  #replies: Map<string, LoggedStream> | undefined;
+  /** Made for the first stream: most sessions have none most of the time. */
+  #open: Open | undefined;
   #drains: Callbacks | undefined;
+  #ends: Callbacks | undefined;
 
   constructor(host: StreamHost, connection: Connection) {
     this.#host = host;
     this.#connection = connection;
   }
 
-  // For the routes.
-
-  /**
-   * Opens a GET stream without `Last-Event-ID`. The client may have missed messages on its earlier ones: a connection that looks open
-   * may be dead.
-   */
-  open(responder: HttpResponder, principal: Principal | undefined): void {
-    if (this.#gets.some(({ log }) => log?.hasUnconfirmed)) this.markGap();
-    this.#openGet(responder, principal);
+  get #opened(): Open {
+    return (this.#open ??= this.#make());
   }
 
-  /**
-   * Resumes the stream of `lastEventId`: the client gets the messages after that event, then new ones. If the log is gone, a GET
-   * gets a new stream that begins with a notification for each topic, and a POST stream returns false.
-   */
-  resume(lastEventId: string, responder: HttpResponder, principal: Principal | undefined): boolean {
-    const found = this.#host.logs.find(lastEventId, this.#connection.session);
-    const missed = found?.log.after(found.sequence);
-    // The log holds what its first reader's scopes allowed, so a token with fewer scopes must not read it.
-    const mayRead = !this.#host.server.usesScopes || isGranted(found?.log.scopes, principal);
-    if (found === undefined || missed === undefined || !mayRead) {
-      if (isPostEvent(lastEventId)) return false;
-      this.markGap();
-      this.#openGet(responder, principal);
-      return true;
-    }
-    const { log, sequence } = found;
-    log.confirm(sequence);
-    const sink = responder.stream(eventHeaders);
-    // A client knows only the ids of this connection, and it may be cut before the next event.
-    if (this.primes) sink.write(encodePriming(lastEventId, this.retryMs));
-    missed.forEach((text, at) => sink.write(encodeEvent(text, log.eventId(sequence + at + 1))));
-    this.#continue(log, sink, principal);
+  #make(): Open {
+    const connection = this.#connection;
+    const host = this.#host;
+    const { server, settings } = host;
+    const { logger, cluster, changes } = server;
+    const { session = "", caller } = connection;
+    const { limits } = settings;
+    const keepMs = logKeptMs(limits);
+    const missing = (): void => host.checkSession(connection);
+    const kept = { keepMs, maxBytes: limits.maxStreamBytes };
+    const log = new SessionLog({ cluster, logger, session, caller, kept, missing }, this);
+    const soon = (work: Promise<unknown>): void => logRejection(logger, "Writing to a session's log", work);
+    const drained = (): void => this.#drains?.call();
+    const parts = { cluster, server, host, changes, connection, log, owner: this, soon, drained };
+    return { log, gets: new GetStreams(parts), replies: new ReplyStreams(parts) };
+  }
+
+  // For the routes.
+
+  open(responder: HttpResponder, principal: Principal | undefined): Promise<void> {
+    return this.#opened.gets.connect(responder, principal);
+  }
+
+  async resume(
+    lastEventId: string,
+    responder: HttpResponder,
+    principal: Principal | undefined,
+  ): Promise<boolean> {
+    const cursor = readEventId(lastEventId);
+    if (cursor?.kind === "post") return this.#opened.replies.resume(cursor, responder, principal);
+    if (isPostEvent(lastEventId)) return false;
+    await this.#opened.gets.resume(cursor, responder, principal);
     return true;
   }
 
-  /** The stream of the reply to a POST, which opens with its first event. */
-  reply(responder: HttpResponder, principal: Principal | undefined): LoggedStream {
-    return this.#make("post", responder, principal);
+  reply(
+    responder: HttpResponder,
+    principal: Principal | undefined,
+    readIds: () => readonly RequestId[],
+  ): EventStream<Cursor> {
+    return this.#opened.replies.make(responder, principal, readIds());
   }
 
-  #make(kind: StreamKind, responder: HttpResponder, principal: Principal | undefined): LoggedStream {
-    const stream = new EventStream(kind, responder, { host: this.#host, connection: this.#connection }, this);
-    stream.readWith(principal);
-    return stream;
+  /** Ends every stream here, because the session ends, or only leaves this process. */
+  close(hasEnded: boolean): void {
+    for (const stream of this.#open?.gets.open ?? []) stream.end();
+    this.#open?.replies.close();
+    if (hasEnded) this.#ends?.finish();
   }
 
-  // A process on its own has no other nodes.
-
-  runs(): boolean {
-    return false;
+  get all(): EventStream<Cursor>[] {
+    return this.#open ? [...this.#open.gets.open, ...this.#open.replies.streams] : [];
   }
 
-  nodeLeft(): void {}
-
-  engineBack(): void {}
-
-  /** This process does not know which earlier pushes arrived. */
-  revived(): void {
-    this.markGap();
-  }
-
-  /** Records that messages may be lost: the next open stream begins with a notification for each topic. */
-  markGap(): void {
-    // Those notifications cover everything that was sent so far.
-    for (const { log } of this.#gets) log?.confirm();
-    const { listener, session } = this.#connection;
-    listener?.markGap();
-    this.#host.server.observe?.({ type: "gap", session });
-  }
-
-  /** Ends every stream, because the session ends. */
-  close(): void {
-    for (const stream of this.all) this.#discard(stream);
-  }
-
-  /** How many GET streams are open. */
   get openGets(): number {
-    return this.#gets.filter(isOpen).length;
+    return this.#open?.gets.open.length ?? 0;
   }
 
-  /** Whether a client is connected to a stream. */
   get isRead(): boolean {
-    return this.all.some(isOpen);
+    return this.openGets > 0 || this.#open?.replies.streams.some(({ state }) => state === "open") === true;
   }
 
-  get all(): LoggedStream[] {
-    return [...this.#gets, ...(this.#replies?.values() ?? [])];
+  /** Whether the call of that POST stream runs here. */
+  runs(stream: number): boolean {
+    return this.#open?.replies.runs(stream) === true;
+  }
+
+  nodeLeft(node: string): void {
+    this.#open?.gets.nodeLeft(node);
+    this.#open?.replies.nodeLeft(node);
+  }
+
+  /** The engine is back: a node may have finished a call without being able to say so, and the session may be lost. */
+  engineBack(): void {
+    this.#open?.replies.checkAll();
+    if (this.isRead) this.#host.checkSession(this.#connection);
   }
 
   // For the hub.
 
+  get #active(): EventStream<Cursor> | undefined {
+    return this.#open?.gets.active;
+  }
+
   get reachable(): boolean {
-    return this.#gets.some(isOpen);
+    return this.#active !== undefined;
   }
 
   get congested(): boolean {
-    return this.#choose()?.congested ?? false;
+    return this.#active?.congested ?? false;
   }
 
-  write(text: string): boolean {
-    return this.#choose()?.write(text) ?? false;
+  write(text: string, position?: string): boolean {
+    return this.#open?.gets.write(text, position) ?? true;
   }
 
-  /** While no stream is open, a message waits for the next one, whose scopes are then checked. */
+  async ask(text: string): Promise<void> {
+    await this.#opened.log.append({ k: "push", m: text });
+  }
+
   forScopes(scopes: readonly string[]): Stream | undefined {
-    return this.#choose(scopes) ?? (this.reachable ? undefined : this);
+    const active = this.#active;
+    return active === undefined || isGranted(scopes, active) ? this : undefined;
   }
 
   onDrain(callback: () => void): () => void {
     return (this.#drains ??= new Callbacks()).add(callback);
   }
 
+  /** A question is in the log, and the client gets it when it connects, until the question times out or the session ends. */
   onLost(callback: () => void): () => void {
-    return this.#choose()?.onLost(callback) ?? (() => {});
+    return (this.#ends ??= new Callbacks()).add(callback);
   }
 
   destroy(): void {
-    for (const stream of this.#gets.filter(isOpen)) stream.destroy();
-  }
-
-  /** Chooses the GET stream for a message: of those whose reader has the scopes, the newest that has room, else the newest. */
-  #choose(scopes?: readonly string[]): LoggedStream | undefined {
-    let newest: LoggedStream | undefined;
-    let newestWithRoom: LoggedStream | undefined;
-    for (const stream of this.#gets) {
-      if (!isOpen(stream) || !isGranted(scopes, stream)) continue;
-      newest = stream;
-      if (!stream.congested) newestWithRoom = stream;
-    }
-    return newestWithRoom ?? newest;
+    this.#active?.destroy();
   }
 
   // For its streams.
@@ -228,90 +186,57 @@ export class SessionStreams implements ClientStreams, StreamOwner<StreamLog>, Te
     return this.#host.settings.retryMs;
   }
 
-  openLog(kind: StreamKind): StreamLog {
-    return this.#host.logs.open(kind, this.#connection);
+  /** Without other nodes, keeping a message costs no more than memory. */
+  get keepsAll(): boolean {
+    return this.#host.server.cluster.isAlone;
   }
 
-  changed(stream: LoggedStream): void {
-    if (stream.kind === "get") this.#getChanged(stream);
-    else this.#replyChanged(stream);
+  openLog(kind: StreamKind): Cursor {
+    return new Cursor(kind, this.primes);
   }
 
-  drained({ kind }: LoggedStream): void {
-    if (kind === "get") this.#drains?.call();
+  keep(stream: EventStream<Cursor>, text: string, isLast: boolean): Promise<void> {
+    return this.#opened.replies.keep(stream, text, isLast);
   }
 
-  #getChanged(stream: LoggedStream): void {
-    if (stream.state === "lost") return;
-    this.#gets = this.#gets.filter((other) => other !== stream);
-    if (stream.state === "ended") return;
-    this.#gets.push(stream);
+  changed(stream: EventStream<Cursor>): void {
     this.#host.heartbeat.add(this);
-    if (this.#gets.length > maxGetStreams) this.#drop(this.#leastUseful());
-    this.#drains?.call();
+    if (stream.kind === "post") this.#opened.replies.changed(stream);
+    else if (stream.state !== "open") this.#opened.gets.closed(stream);
   }
 
-  #replyChanged(stream: LoggedStream): void {
-    const { state, log } = stream;
-    if (log === undefined) return;
-    if (state === "ended") this.#replies?.delete(log.id);
-    else (this.#replies ??= new Map()).set(log.id, stream);
-    if (this.#replies?.size === 0) this.#replies = undefined;
+  drained(stream: EventStream<Cursor>): void {
+    if (stream.kind === "get") this.#opened.gets.drained(stream);
+  }
+
+  // For its log.
+
+  take(entries: readonly PlacedEntry[]): void {
+    // First, so that a node that was halted does not write what came before its client resumed the stream elsewhere.
+    const { gets, replies } = this.#opened;
+    for (const { entry, at } of entries) {
+      gets.moved(entry);
+      replies.moved(entry, at);
+    }
+    for (const { entry, at } of entries) {
+      gets.take(entry, at);
+      replies.take(entry, at);
+    }
+  }
+
+  gap(kept: LogEntry | undefined): void {
+    this.#opened.gets.gap(kept);
+    this.#opened.replies.gap(kept);
+    this.#host.checkSession(this.#connection);
   }
 
   tend(now: number): boolean {
     const { settings } = this.#host;
-    // `#drop` replaces `#gets`, so this loop keeps its list.
-    for (const stream of this.#gets) {
-      stream.tend(now, settings);
-      if (stream.state !== "lost") continue;
-      const isLate = stream.age(now) >= settings.resumeWindowMs;
-      if (stream.age(now) >= settings.limits.keepMs) this.#drop(stream);
-      // The client did not reconnect in time; if another of its streams is open, send the notifications there.
-      else if (isLate && this.reachable && stream.log?.hasUnconfirmed) this.#sendGap();
-    }
-    return this.#gets.length > 0;
+    const { gets, replies } = this.#opened;
+    // A call that runs here tends its own stream.
+    const streams = [...gets.open, ...replies.resumed];
+    for (const stream of streams) stream.tend(now, settings);
+    gets.tend(now, settings);
+    return streams.length > 0;
   }
-
-  #openGet(responder: HttpResponder, principal: Principal | undefined): void {
-    this.#make("get", responder, principal).open();
-  }
-
-  /** Continues the stream of a log on a connection on which the missed messages have been written. */
-  #continue(log: StreamLog, sink: EventSink, principal: Principal | undefined): void {
-    const stream = this.#replies?.get(log.id) ?? this.#gets.find((get) => get.log === log);
-    if (stream !== undefined) {
-      stream.readWith(principal);
-      return stream.resume(sink);
-    }
-    sink.end();
-    // The client has the complete stream. It would reconnect forever if the log were kept.
-    if (!log.hasUnconfirmed) this.#host.logs.remove(log);
-  }
-
-  /** Drops a GET stream that the client has not resumed; messages on it may be lost. */
-  #drop(stream: LoggedStream): void {
-    this.#discard(stream);
-    if (stream.log?.hasUnconfirmed) this.#sendGap();
-  }
-
-  #discard(stream: LoggedStream): void {
-    stream.end();
-    if (stream.log !== undefined) this.#host.logs.remove(stream.log);
-  }
-
-  #sendGap(): void {
-    this.markGap();
-    this.#drains?.call();
-  }
-
-  /** The oldest lost stream, else the oldest. */
-  #leastUseful(): LoggedStream {
-    const [oldest] = this.#gets;
-    return this.#gets.find(({ state }) => state === "lost") ?? (oldest as LoggedStream);
-  }
-}
-
-function isOpen({ state }: LoggedStream): boolean {
-  return state === "open";
 }

@@ -149,10 +149,10 @@ function cancel(core: Receiver, params: JsonObject, exchange: Exchange): Promise
   const { session, sharesPipe } = connection;
   // All messages of a pipe arrive at one node; those of other sessions at any, and another node may run the call.
   const isElsewhere = outcome === "unknown" && session !== undefined && !sharesPipe;
-  const { others } = core.cluster;
-  if (!isElsewhere || !others?.hasJoined) return undefined;
+  const { cluster } = core;
+  if (!isElsewhere || !cluster.hasJoined) return undefined;
   const told = { session, id: requestId, reason: details.reason };
-  return orLog(core, others.forwarding.tell(callerOf(exchange), "all", "cancel", told));
+  return orLog(core, cluster.forwarding.tell(callerOf(exchange), "all", "cancel", told));
 }
 
 function progressed(core: Receiver, params: JsonObject, exchange: Exchange): Promise<void> | undefined {

@@ -92,7 +92,7 @@ export interface ServerPort {
   /** The nodes that serve together, of which this process is one. A transport joins it before it serves, and leaves it when it closes. */
   readonly cluster: Cluster;
   /** The changes that the nodes of the cluster share. */
-  readonly changes: ChangeLog | undefined;
+  readonly changes: ChangeLog;
   /** Tells how long records of sessions are kept, so that pushes of this node to any session are kept as long. */
   keepSessions(timeMs: number): void;
   /** All scopes that a message, or the messages of a batch, require together. */
@@ -119,8 +119,8 @@ interface Driven {
   readonly core: Core;
   readonly loads: Loads;
   readonly cluster: Cluster;
-  readonly changes: ChangeLog | undefined;
-  readonly remote: RemoteSessions | undefined;
+  readonly changes: ChangeLog;
+  readonly remote: RemoteSessions;
 }
 
 /** Creates the port of a server. */
@@ -167,7 +167,7 @@ export function openPort(server: Servable, parts: Driven): ServerPort {
     get usesScopes() {
       return catalogue.isScoped;
     },
-    keepSessions: (timeMs) => parts.remote?.keepFor(timeMs),
+    keepSessions: (timeMs) => parts.remote.keepFor(timeMs),
     neededScopes: (value) => (catalogue.isScoped ? neededScopes(catalogue, value, limits) : []),
   };
   ports.set(server, port);

@@ -56,7 +56,7 @@ export class SharedKeys {
 
   /** The keys after reading them again, because a state names a key that this node does not know. */
   async keysAgain(): Promise<readonly SealingKey[]> {
-    if (this.#cluster.others === undefined) return this.#keys;
+    if (this.#cluster.isAlone) return this.#keys;
     await (this.#readingAgain ??= this.#readAgain());
     return this.#keys;
   }
@@ -80,7 +80,7 @@ export class SharedKeys {
   }
 
   async #sync(): Promise<void> {
-    const { engine, others } = this.#cluster;
+    const { engine } = this.#cluster;
     while (this.#mustSyncAgain) {
       this.#mustSyncAgain = false;
       let merged: readonly StoredKey[] = [];
@@ -91,7 +91,7 @@ export class SharedKeys {
         const isSame = found && merged.length === stored.length && merged.every(isIn(stored));
         return isSame ? undefined : { text: JSON.stringify({ keys: merged }) };
       });
-      if (written) others?.bus.sendSoon("all", keysChanged, {});
+      if (written && this.#cluster.hasJoined) this.#cluster.bus.sendSoon("all", keysChanged, {});
       this.#stored = merged;
       this.#keys = await deriveKeys(merged.map(({ secret }) => fromBase64Url(secret) ?? new Uint8Array()));
     }

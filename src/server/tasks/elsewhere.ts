@@ -1,5 +1,5 @@
 // The tasks that other nodes run: passes answers to them, finds out whether they still run, and tells all nodes which have ended.
-import type { JoinedCluster } from "../../backplane/joined-cluster.ts";
+import type { Cluster } from "../../backplane/cluster.ts";
 import { errorCodes, HalyardError, invalidRequest, ProtocolError } from "../../errors.ts";
 import type { TaskEnd } from "../../diagnostics/events.ts";
 import { isObject, type JsonObject } from "../../wire/message.ts";
@@ -24,11 +24,11 @@ export interface TaskWatch {
 }
 
 export class TasksElsewhere {
-  readonly #cluster: JoinedCluster;
+  readonly #cluster: Cluster;
   readonly #runs: ReadonlyMap<string, RunningTask>;
   readonly #checks = new Map<string, Promise<boolean>>();
 
-  constructor(cluster: JoinedCluster, runs: ReadonlyMap<string, RunningTask>, watch: TaskWatch) {
+  constructor(cluster: Cluster, runs: ReadonlyMap<string, RunningTask>, watch: TaskWatch) {
     this.#cluster = cluster;
     this.#runs = runs;
     cluster.on(messages.ended, ({ id, status }, from) => {

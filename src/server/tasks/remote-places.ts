@@ -1,5 +1,5 @@
 // Questions of tasks to clients that wait for the result on another node: that node asks, and passes the answer back.
-import type { JoinedCluster } from "../../backplane/joined-cluster.ts";
+import type { Cluster } from "../../backplane/cluster.ts";
 import { logRejection } from "../../diagnostics/rate-limited-log.ts";
 import type { Logger } from "../../diagnostics/logger.ts";
 import { askFailed, HalyardError } from "../../errors.ts";
@@ -24,7 +24,7 @@ const messages = {
 } as const;
 
 interface Parts {
-  readonly cluster: JoinedCluster;
+  readonly cluster: Cluster;
   readonly asks: Asks;
   readonly logger: Logger;
   readonly runs: ReadonlyMap<string, RunningTask>;

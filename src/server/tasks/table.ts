@@ -61,11 +61,10 @@ export class TaskTable {
     this.#running = new Shares(settings.maxRunning);
     this.#parts = parts;
     this.store = new TaskStore(cluster, settings);
-    const { others } = cluster;
-    if (others === undefined) return;
-    const { RemotePlaces, TasksElsewhere } = others.part(sharedTasks);
-    this.#remotePlaces = new RemotePlaces({ cluster: others, asks, logger, runs: this.runs });
-    this.#elsewhere = new TasksElsewhere(others, this.runs, {
+    const shared = cluster.part(sharedTasks);
+    if (shared === undefined) return;
+    this.#remotePlaces = new shared.RemotePlaces({ cluster, asks, logger, runs: this.runs });
+    this.#elsewhere = new shared.TasksElsewhere(cluster, this.runs, {
       ended: (id) => {
         this.#listened.delete(id);
         this.#waits.wake(id);

@@ -1,18 +1,16 @@
 // The GET streams of one session that this node holds: each message of the session's log goes to the one that is active there.
 import type { LogEntry } from "../../backplane/engine.ts";
 import { sequenceOf } from "../../backplane/position.ts";
-import { Callbacks } from "../../async/callbacks.ts";
 import { peerOf } from "../../diagnostics/events.ts";
 import type { Principal } from "../../protocol/model.ts";
 import { isGranted } from "../../protocol/scopes.ts";
 import type { Letter } from "../../push/mailbox.ts";
-import { readSessionEntry, type Replaced, type SessionEntry } from "../../push/session-log.ts";
+import { readSessionEntry, type Replaced, type SessionEntry } from "../../push/session-entries.ts";
 import type { Connection } from "../../server/context/connection.ts";
 import type { HttpResponder } from "../edge/request.ts";
 import { EventStream, type StreamTimes } from "./event-stream.ts";
-import { BackupMessages } from "./backup-messages.ts";
-import { GetBacklog } from "./get-backlog.ts";
-import { SharedCursor, unknownPosition } from "./shared-cursor.ts";
+import { Backlog, BackupMessages } from "./waiting-messages.ts";
+import { Cursor, type StreamCursor, unknownPosition } from "./cursor.ts";
 import {
   type Active,
   activeBy,
@@ -27,21 +25,20 @@ import {
   missedOnOpen,
   missedOnResume,
   movesAway,
-  type StreamCursor,
-} from "./shared-log.ts";
-import type { SharedParts, SharedSessionLog } from "./shared-session-log.ts";
+} from "./missed.ts";
+import type { StreamParts, SessionLog } from "./session-log.ts";
 
-type GetStream = EventStream<SharedCursor>;
+type GetStream = EventStream<Cursor>;
 type GetEntry = Extract<SessionEntry, { k: "get" }>;
 type LostEntry = Extract<SessionEntry, { k: "lost" }>;
 
 /** How many GET streams one session may have on one node; one more ends the oldest. */
 const maxGetStreams = 8;
 
-export class SharedGets {
-  readonly #parts: SharedParts;
+export class GetStreams {
+  readonly #parts: StreamParts;
   readonly #connection: Connection;
-  readonly #log: SharedSessionLog;
+  readonly #log: SessionLog;
   /** Open streams, least recently connected first. */
   #open: GetStream[] = [];
   #active: Active | undefined;
@@ -54,10 +51,9 @@ export class SharedGets {
   /** Messages that an open stream gives if it takes over: those of the active one, and those that wait while none is. */
   readonly #backup: BackupMessages;
   /** Made when the first message has to wait for its reader. */
-  readonly #backlogs = new WeakMap<GetStream, GetBacklog>();
-  readonly drains: Callbacks = new Callbacks();
+  readonly #backlogs = new WeakMap<GetStream, Backlog>();
 
-  constructor(parts: SharedParts) {
+  constructor(parts: StreamParts) {
     this.#parts = parts;
     this.#connection = parts.connection;
     this.#log = parts.log;
@@ -135,7 +131,7 @@ export class SharedGets {
     }
     cursor.hasSent = true;
     cursor.hasTold = true;
-    stream.send(text, cursor.eventId());
+    stream.send(text, cursor.nextId());
   }
 
   /** Called when a stream of this node is no longer connected. */
@@ -167,7 +163,7 @@ export class SharedGets {
     for (const { text, id, sequence } of this.#backlogs.get(stream)?.takeAll() ?? []) {
       this.#write(stream, text, id, sequence);
     }
-    if (stream === this.active) this.drains.call();
+    if (stream === this.active) this.#parts.drained();
   }
 
   /** Another node is gone: if its stream was active, one of this node takes over. The client resumes the other elsewhere, or is told. */
@@ -236,7 +232,7 @@ export class SharedGets {
     this.#log.pass(entries.slice(0, entries.length - later.length));
     const since = missed.changes && listener && changes.since(missed.changes, listener, principal);
     const told = since ? missed.changes : unknownPosition;
-    const cursor = Object.assign(new SharedCursor("get", true), {
+    const cursor = Object.assign(new Cursor("get", true), {
       start: number,
       at: missed.at,
       changes: told,
@@ -254,7 +250,7 @@ export class SharedGets {
     this.#log.pass(later);
     this.#log.start(entries.at(-1) ?? own);
     if (this.#open.length > maxGetStreams) this.#makeRoom();
-    this.drains.call();
+    this.#parts.drained();
   }
 
   #isMoved(text: string, number: number): boolean {
@@ -293,7 +289,7 @@ export class SharedGets {
     this.#abandoned = undefined;
     this.#parts.server.observe?.({ type: "gap", session });
     this.#connection.listener?.markGap();
-    this.drains.call();
+    this.#parts.drained();
   }
 
   #activated(entry: GetEntry, at: LogEntry): void {
@@ -312,7 +308,7 @@ export class SharedGets {
     if (entry.over) this.#tellOverlooked(own, lost);
     if (waiting === undefined) this.#tellGap();
     for (const message of waiting ?? []) this.#send(own, message);
-    this.drains.call();
+    this.#parts.drained();
   }
 
   /** A stream takes over: it tells the changes that the client was not told of on the lost one, or that there is a gap. */
@@ -360,7 +356,7 @@ export class SharedGets {
     if (cursor === undefined || sequence <= sequenceOf(cursor.at)) return;
     cursor.at = position;
     if (!isGranted(scopes, stream)) return;
-    const backlog = this.#backlogs.get(stream) ?? new GetBacklog();
+    const backlog = this.#backlogs.get(stream) ?? new Backlog();
     const isBehind = stream.congested || !backlog.isEmpty;
     // The notifications about a gap come first, and are written as soon as the reader takes them.
     if (!isBehind && cursor.changesAfterGap !== undefined) {
@@ -368,7 +364,7 @@ export class SharedGets {
       cursor.changesAfterGap = undefined;
     }
     cursor.hasSent = true;
-    const id = cursor.eventId();
+    const id = cursor.nextId();
     if (!isBehind) return this.#write(stream, text, id, sequence);
     this.#backlogs.set(stream, backlog);
     backlog.add({ text, id, sequence });

@@ -1,34 +1,8 @@
 // What the log of a session says to a client that connects: which messages belong to its stream, and which it has missed.
 import type { LogEntry } from "../../backplane/engine.ts";
-import { isSequence, positionOf, positionPattern, sequenceOf, startOfLog } from "../../backplane/position.ts";
-import { readSessionEntry, type SessionEntry } from "../../push/session-log.ts";
-
-/** The place of a client in a stream: what an event id says. */
-export type StreamCursor =
-  | { readonly kind: "get"; readonly start: number; readonly at: string; readonly changes: string }
-  | { readonly kind: "post"; readonly start: number; readonly at: string };
-
-/**
- * The event id of a cursor. `start` is the number of the stream, `at` its last entry that the client has, and `changes` the last entry
- * of the log of changes that it has.
- */
-export function eventIdOf(cursor: StreamCursor): string {
-  const { kind, start, at } = cursor;
-  return kind === "get" ? `g${start}.${at}.${cursor.changes}` : `p${start}.${at}`;
-}
-
-const eventId = new RegExp(
-  String.raw`^(?:g(?<get>\d{1,16})\.(?<seen>${positionPattern})\.(?<changes>${positionPattern})|p(?<post>\d{1,16})\.(?<at>${positionPattern}))$`,
-);
-
-/** Reads an event id; undefined if it is none. */
-export function readEventId(text: string): StreamCursor | undefined {
-  const { get, seen = "", changes = "", post, at = "" } = eventId.exec(text)?.groups ?? {};
-  const start = Number(get ?? post);
-  if (!isSequence(start) || !Number.isSafeInteger(sequenceOf(get === undefined ? at : seen)))
-    return undefined;
-  return get === undefined ? { kind: "post", start, at } : { kind: "get", start, at: seen, changes };
-}
+import { positionOf, sequenceOf, startOfLog } from "../../backplane/position.ts";
+import { readSessionEntry, type SessionEntry } from "../../push/session-entries.ts";
+import type { StreamCursor } from "./cursor.ts";
 
 /** A message of a stream, and its place in the log. */
 export interface KeptMessage {
@@ -152,9 +126,13 @@ class Walk {
   }
 }
 
+/** Stands for the stream that was active before the first entry that is kept. */
+const unknownStream = 0;
+
 /** Whether that stream, on that node, is the active one. */
 function isActive(active: Active | undefined, stream: number, node: string): boolean {
-  return active?.stream === stream && (active.node === undefined || active.node === node);
+  const isSame = active?.stream === stream || active?.stream === unknownStream;
+  return isSame && (active.node === undefined || active.node === node);
 }
 
 /** The stream that an entry makes active. */
@@ -276,9 +254,9 @@ export function missedAfterGap(entries: readonly LogEntry[], own: LogEntry): Mis
 function walkTo(entries: readonly LogEntry[], own: LogEntry, created: string | undefined): Walk {
   // A stream may have opened before the first kept entry, and carried anything.
   const isWhole = entries[0]?.previous === 0;
-  const walk = new Walk(own.sequence, [], isWhole ? undefined : { stream: 0, node: undefined, since: 0 });
+  const walk = new Walk(own.sequence, [], isWhole ? undefined : { stream: unknownStream, node: undefined, since: 0 });
   if (isWhole) walk.changes = created;
-  else walk.uncoveredChanges.add(0);
+  else walk.uncoveredChanges.add(unknownStream);
   for (const entry of entries) if (entry.sequence < own.sequence) walk.next(entry);
   return walk;
 }

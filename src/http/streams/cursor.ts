@@ -1,15 +1,45 @@
 // How far the client of one stream has read the session's log; its events carry that as their id.
 import type { LogEntry } from "../../backplane/engine.ts";
-import { positionOf, sequenceOf } from "../../backplane/position.ts";
-import type { EventLog } from "./event-stream.ts";
-import { eventIdOf } from "./shared-log.ts";
-import type { StreamKind } from "./stream-log.ts";
+import { isSequence, positionOf, positionPattern, sequenceOf } from "../../backplane/position.ts";
+import type { EventLog, StreamKind } from "./event-stream.ts";
+
+/** The place of a client in a stream: what an event id says. */
+export type StreamCursor =
+  | { readonly kind: "get"; readonly start: number; readonly at: string; readonly changes: string }
+  | { readonly kind: "post"; readonly start: number; readonly at: string };
+
+/**
+ * The event id of a cursor. `start` is the number of the stream, `at` its last entry that the client has, and `changes` the last entry
+ * of the log of changes that it has.
+ */
+export function eventIdOf(cursor: StreamCursor): string {
+  const { kind, start, at } = cursor;
+  return kind === "get" ? `g${start}.${at}.${cursor.changes}` : `p${start}.${at}`;
+}
+
+const eventId = new RegExp(
+  String.raw`^(?:g(?<get>\d{1,16})\.(?<seen>${positionPattern})\.(?<changes>${positionPattern})|p(?<post>\d{1,16})\.(?<at>${positionPattern}))$`,
+);
+
+/** Reads an event id; undefined if it is none. */
+export function readEventId(text: string): StreamCursor | undefined {
+  const { get, seen = "", changes = "", post, at = "" } = eventId.exec(text)?.groups ?? {};
+  const start = Number(get ?? post);
+  if (!isSequence(start) || !Number.isSafeInteger(sequenceOf(get === undefined ? at : seen)))
+    return undefined;
+  return get === undefined ? { kind: "post", start, at } : { kind: "get", start, at: seen, changes };
+}
+
+/** Whether an event id has the form of a POST stream's. */
+export function isPostEvent(id: string): boolean {
+  return id.startsWith("p");
+}
 
 /** No log has this position: a client that resumes from it is told to read everything again. */
 export const unknownPosition = "0-gap";
 
 /** The log itself is the session's, so that nothing is kept here. */
-export class SharedCursor implements EventLog {
+export class Cursor implements EventLog {
   readonly kind: StreamKind;
   /** The number of the stream, once the log has it. */
   start: number | undefined;
@@ -33,6 +63,8 @@ export class SharedCursor implements EventLog {
 
   /** Whether the client has no id yet from which it can resume. */
   #needsId: boolean;
+  /** The id of the last event. */
+  #lastId: string | undefined;
 
   /** `isPrimed` says that the stream begins with an event that only has an id. */
   constructor(kind: StreamKind, isPrimed: boolean) {
@@ -46,6 +78,18 @@ export class SharedCursor implements EventLog {
     return eventIdOf(kind === "get" ? { kind, start, at, changes } : { kind, start, at });
   }
 
+  /** The id of the event that begins a connection, which may be the last one of the connection before. */
+  primingId(): string | undefined {
+    this.#lastId = this.eventId();
+    return this.#lastId;
+  }
+
+  /** The id of the next event; undefined if it would be that of the event before, since each id is that of one event. */
+  nextId(): string | undefined {
+    const id = this.eventId();
+    return id === this.#lastId ? undefined : (this.#lastId = id);
+  }
+
   /** Entries were lost: a position that the engine no longer has becomes that of the last entry before them, or an unknown one. */
   rewind(kept: LogEntry | undefined): void {
     if (sequenceOf(this.at) <= (kept?.sequence ?? 0)) return;
@@ -54,7 +98,7 @@ export class SharedCursor implements EventLog {
 
   /** What is written without the log is not kept, and has no id, except that a client needs one to resume from. */
   append(): string | undefined {
-    const id = this.#needsId ? this.eventId() : undefined;
+    const id = this.#needsId ? this.nextId() : undefined;
     this.#needsId &&= id === undefined;
     return id;
   }

@@ -1,7 +1,7 @@
 // The log of one session on this node: adds entries, and passes all entries on in order while a stream is open here.
-import type { JoinedCluster } from "../../backplane/joined-cluster.ts";
+import type { Cluster, FollowedLog } from "../../backplane/cluster.ts";
 import type { LogEntry } from "../../backplane/engine.ts";
-import type { Feed, LogReader } from "../../backplane/feed.ts";
+import type { LogReader } from "../../backplane/feed.ts";
 import { pauseInBackground } from "../../async/timers.ts";
 import { ignoreRejection } from "../../async/promises.ts";
 import { HalyardError } from "../../errors.ts";
@@ -9,13 +9,13 @@ import { smallEntryText } from "../../backplane/stored.ts";
 import type { Logger } from "../../diagnostics/logger.ts";
 import { logRejection } from "../../diagnostics/rate-limited-log.ts";
 import type { ChangeLog } from "../../push/changes.ts";
-import { readSessionEntry, type SessionEntry } from "../../push/session-log.ts";
+import { readSessionEntry, type SessionEntry } from "../../push/session-entries.ts";
 
 import type { Connection } from "../../server/context/connection.ts";
 import type { ServerPort } from "../../server/calls/port.ts";
 import type { Witnessed } from "./witness.ts";
 import type { StreamOwner } from "./event-stream.ts";
-import type { SharedCursor } from "./shared-cursor.ts";
+import type { Cursor } from "./cursor.ts";
 
 /** How long an entry that the engine has stored may take to arrive, before it is read instead. */
 const arrivalMs = 250;
@@ -37,37 +37,39 @@ export interface EntryTaker {
   gap(kept: LogEntry | undefined): void;
 }
 
-/** What the streams of a session need in a cluster. */
-export interface SharedParts {
-  readonly cluster: JoinedCluster;
+/** What the streams of a session need. */
+export interface StreamParts {
+  readonly cluster: Cluster;
   readonly server: ServerPort;
   readonly host: Witnessed;
   /** The log of changes, which every node reads. */
   readonly changes: ChangeLog;
   readonly connection: Connection;
-  readonly log: SharedSessionLog;
-  readonly owner: StreamOwner<SharedCursor>;
+  readonly log: SessionLog;
+  readonly owner: StreamOwner<Cursor>;
   /** Lets work finish in the background, and logs its failure. */
   soon(work: Promise<unknown>): void;
+  /** Called when the active stream has room again, or another became active. */
+  drained(): void;
 }
 
 /** What the log of a session needs. */
 export interface SessionLogParts {
-  readonly cluster: JoinedCluster;
+  readonly cluster: Cluster;
   readonly logger: Logger;
   readonly session: string;
   /** The caller that the bytes of the log count for. */
   readonly caller: string;
-  /** Milliseconds that the log is kept after its last entry. */
-  readonly keepMs: number;
+  /** How much of the log is kept, and for how long after its last entry. */
+  readonly kept: { readonly keepMs: number; readonly maxBytes: number };
   /** Called when the engine no longer has the session. */
   missing(): void;
 }
 
-export class SharedSessionLog implements LogReader {
+export class SessionLog implements LogReader {
   readonly #parts: SessionLogParts;
   readonly #taker: EntryTaker;
-  #feed: Feed | undefined;
+  #feed: FollowedLog | undefined;
   #users = 0;
   /** The entries that wait while a stream opens, so that they come after what it has missed. */
   #held: LogEntry[] | undefined;
@@ -110,15 +112,15 @@ export class SharedSessionLog implements LogReader {
 
   /** Resolves with undefined if the session is gone. */
   async #add(entry: SessionEntry, follow?: "start"): Promise<LogEntry | undefined> {
-    const { cluster, session, caller, keepMs } = this.#parts;
+    const { cluster, session, caller, kept } = this.#parts;
     const text = smallEntryText(entry);
     // A log that has ended, or that the engine has lost with its session, must not begin again.
     const onlyWith = entry.k === "get" || entry.k === "lost" ? "session" : undefined;
-    const sequence = await cluster.engine.append(session, text, { keepMs, follow, onlyWith, caller });
+    const sequence = await cluster.engine.append(session, text, { ...kept, follow, onlyWith, caller });
     return sequence === 0 ? undefined : { sequence, previous: sequence - 1, text };
   }
 
-  /** Adds an entry that opens a stream here. The log is followed until as many {@link SharedSessionLog.leave}. */
+  /** Adds an entry that opens a stream here. The log is followed until as many {@link SessionLog.leave}. */
   async enter(entry: SessionEntry): Promise<LogEntry> {
     const { cluster, session } = this.#parts;
     this.#users++;

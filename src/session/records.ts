@@ -1,11 +1,11 @@
 // The records of sessions in the engine that nodes share: created once, changed by comparing versions, and expiring by themselves.
-import type { JoinedCluster } from "../backplane/joined-cluster.ts";
+import type { Cluster } from "../backplane/cluster.ts";
 import type { Engine, ValueKey } from "../backplane/engine.ts";
 import { maxTries, tooBusy } from "../backplane/stored.ts";
 import { readJson } from "../wire/json.ts";
 import { isObject } from "../wire/message.ts";
 import { applyChange, readRecord, type SessionChange, type SessionRecord } from "./record.ts";
-import type { SessionEnd } from "./sessions.ts";
+import type { SessionEnd } from "../diagnostics/events.ts";
 
 /** A record, and the version that the engine compares. */
 export interface StoredRecord {
@@ -16,18 +16,11 @@ export interface StoredRecord {
 /** Leases after which every node that hears the others knows that a session was ended. */
 const toldLeases = 4;
 
-/** Milliseconds between two counts of all sessions. */
-const countMs = 1000;
-
-export class SharedRecords {
-  readonly #cluster: JoinedCluster;
+export class SessionRecords {
+  readonly #cluster: Cluster;
   readonly #keepMs: number;
-  #count = 0;
-  #countedAt = Number.NEGATIVE_INFINITY;
-  /** Sessions that this node has made since. */
-  #made = 0;
 
-  constructor(cluster: JoinedCluster, keepMs: number) {
+  constructor(cluster: Cluster, keepMs: number) {
     this.#cluster = cluster;
     this.#keepMs = keepMs;
   }
@@ -39,7 +32,6 @@ export class SharedRecords {
   /** Stores a new record, and resolves with its version in the engine. */
   async create(record: SessionRecord): Promise<string> {
     const version = await this.#engine.create(keyOf(record.id), textOf(record), this.#keepMs);
-    this.#made++;
     if (version !== undefined) return version;
     throw new Error("The engine already has a session with a new id");
   }
@@ -77,10 +69,9 @@ export class SharedRecords {
     throw tooBusy("A session");
   }
 
-  /** Keeps sessions, and the lists of their owners, in one operation. */
-  touch(ids: readonly string[], owners: ReadonlySet<string>): Promise<void> {
-    const keys = [...ids.map(keyOf), ...[...owners].map(ownerKeyOf)];
-    return this.#engine.touch(keys, this.#keepMs);
+  /** Keeps sessions, and what belongs to them, in one operation. */
+  touch(ids: readonly string[], others: readonly ValueKey[]): Promise<void> {
+    return this.#engine.touch([...ids.map(keyOf), ...others], this.#keepMs);
   }
 
   /** Removes the record of a session, and its log. */
@@ -101,18 +92,6 @@ export class SharedRecords {
       reason === "idle" ? this.#keepMs : Math.min(this.#keepMs, toldLeases * this.#cluster.leaseMs);
     return (await this.#engine.create(key, "", keepMs)) !== undefined;
   }
-
-  /** How many more sessions there may be, by a count that is a second old at most, and newer if there is little room. */
-  async roomIn(max: number): Promise<number> {
-    const now = performance.now();
-    const isOld = now - this.#countedAt >= countMs || this.#made * 16 >= max - this.#count;
-    if (isOld) {
-      this.#countedAt = now;
-      this.#made = 0;
-      this.#count = await this.#engine.count("session");
-    }
-    return max - this.#count - this.#made;
-  }
 }
 
 function keyOf(id: string): ValueKey {
@@ -122,9 +101,4 @@ function keyOf(id: string): ValueKey {
 /** What the engine stores: all but the id, which is the key, since an idle session costs little else. */
 function textOf(record: SessionRecord): string {
   return JSON.stringify({ ...record, id: undefined });
-}
-
-/** The name of the list of a principal's sessions. */
-export function ownerKeyOf(owner: string): ValueKey {
-  return { kind: "owner", tag: owner };
 }

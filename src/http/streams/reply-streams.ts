@@ -6,17 +6,17 @@ import { peerOf } from "../../diagnostics/events.ts";
 import { errorCodes } from "../../errors.ts";
 import type { Principal } from "../../protocol/model.ts";
 import { isGranted } from "../../protocol/scopes.ts";
-import { readSessionEntry, type SessionEntry } from "../../push/session-log.ts";
+import { readSessionEntry, type SessionEntry } from "../../push/session-entries.ts";
 import type { Connection } from "../../server/context/connection.ts";
 import type { RequestId } from "../../wire/message.ts";
 import type { HttpResponder } from "../edge/request.ts";
 import { eventHeaders } from "../edge/replies.ts";
 import { EventStream } from "./event-stream.ts";
-import { SharedCursor } from "./shared-cursor.ts";
-import { missedOnPost, type StreamCursor } from "./shared-log.ts";
-import type { SharedParts, SharedSessionLog } from "./shared-session-log.ts";
+import { Cursor, type StreamCursor } from "./cursor.ts";
+import { missedOnPost } from "./missed.ts";
+import type { StreamParts, SessionLog } from "./session-log.ts";
 
-type ReplyStream = EventStream<SharedCursor>;
+type ReplyStream = EventStream<Cursor>;
 
 /** Milliseconds that the node of a call has to say that it still runs. */
 const runnerMs = 3000;
@@ -41,10 +41,10 @@ interface Unwritten {
   readonly isLarge: boolean;
 }
 
-export class SharedReplies {
-  readonly #parts: SharedParts;
+export class ReplyStreams {
+  readonly #parts: StreamParts;
   readonly #connection: Connection;
-  readonly #log: SharedSessionLog;
+  readonly #log: SessionLog;
   /** The requests of streams that have not opened yet. */
   readonly #ids = new WeakMap<ReplyStream, readonly RequestId[]>();
   /** Called when a stream has ended. */
@@ -52,7 +52,7 @@ export class SharedReplies {
   /** By the number of the stream. */
   readonly #replies = new Map<number, Reply>();
 
-  constructor(parts: SharedParts) {
+  constructor(parts: StreamParts) {
     this.#parts = parts;
     this.#connection = parts.connection;
     this.#log = parts.log;
@@ -100,7 +100,7 @@ export class SharedReplies {
     });
   }
 
-  async #enter(stream: ReplyStream, cursor: SharedCursor, ids: readonly RequestId[]): Promise<number> {
+  async #enter(stream: ReplyStream, cursor: Cursor, ids: readonly RequestId[]): Promise<number> {
     const { node } = this.#log;
     const { scopes } = stream;
     // Other nodes need not have the definitions that make a reply one for some readers only.
@@ -297,7 +297,7 @@ export class SharedReplies {
     responder: HttpResponder,
     principal: Principal | undefined,
   ): ReplyStream {
-    const cursor = Object.assign(new SharedCursor("post", true), {
+    const cursor = Object.assign(new Cursor("post", true), {
       start,
       at,
       opening: Promise.resolve(start),
@@ -312,7 +312,7 @@ export class SharedReplies {
     const cursor = stream.log;
     if (cursor === undefined) return;
     cursor.at = position;
-    stream.send(text, cursor.eventId());
+    stream.send(text, cursor.nextId());
   }
 
   #end(number: number, stream: ReplyStream): void {

@@ -1,0 +1,167 @@
+// What the logs of sessions may hold: the rule by which a log gives way, for a process alone and for each node of a cluster.
+import type { Logger } from "../diagnostics/logger.ts";
+import { logRejection } from "../diagnostics/rate-limited-log.ts";
+import { Holdings } from "../limits/holdings.ts";
+import type { AppendOptions, Engine } from "./engine.ts";
+import { HeldLogs } from "./held-logs.ts";
+
+/** What all logs may hold. */
+export interface LogLimits {
+  readonly bytes: number;
+  /** How many logs there may be in a process alone; those of a cluster are only limited in bytes. */
+  readonly logs: number;
+}
+
+/** Counts what is added to logs. A {@link CountedEngine} tells it. */
+export interface LogCounter {
+  connect(engine: Engine): void;
+  /** Counts an entry of so many bytes. */
+  added(log: string, bytes: number, options: AppendOptions): void;
+  /** The logs are kept for longer. */
+  kept(logs: readonly string[], leftMs: number): void;
+  /** The log was removed. */
+  removed(log: string): void;
+}
+
+/** Limits until an endpoint sets its own. */
+const defaultLimits: LogLimits = { bytes: 64 * 1024 * 1024, logs: Number.POSITIVE_INFINITY };
+
+/** Bytes that an engine needs for an entry besides its text, roughly. */
+const entryBytes = 64;
+
+/** Milliseconds that a cleared log is kept: longer than that of any session that is not in use. */
+const clearedMs = 3_600_000;
+
+/** Milliseconds between two looks for logs that have expired: usually, and while the logs hold too much. */
+const [sweepMs, fullSweepMs] = [10_000, 1000];
+
+/** When the logs hold more than their limits, the caller that holds the most loses the log that it used least recently. */
+export class LogRoom {
+  held: HeldLogs = new HeldLogs();
+  readonly #logger: Logger;
+  #limits: LogLimits | undefined;
+  #engine: Engine | undefined;
+  #sweptAt = 0;
+
+  constructor(logger: Logger) {
+    this.#logger = logger;
+  }
+
+  /** The limits in force. */
+  get limits(): LogLimits {
+    return this.#limits ?? defaultLimits;
+  }
+
+  /** Sets the limits. With several endpoints, the largest count. */
+  allow({ bytes, logs }: LogLimits): void {
+    const { bytes: most = 0, logs: mostLogs = 0 } = this.#limits ?? {};
+    this.#limits = { bytes: Math.max(most, bytes), logs: Math.max(mostLogs, logs) };
+  }
+
+  /** Clears logs through this engine from now on; without one, nothing is counted. */
+  connect(engine: Engine | undefined): void {
+    this.#engine = engine;
+    if (engine === undefined) this.held = new HeldLogs();
+  }
+
+  /** Counts what a node has added to a log, and returns how much that is. */
+  count(log: string, node: string, bytes: number, { keepMs, caller, maxBytes }: AppendOptions): number {
+    const more = bytes + entryBytes;
+    const part = Math.min(this.held.partOf(log, node) + more, maxBytes ?? Number.POSITIVE_INFINITY);
+    this.held.set({ log, node, bytes: part, leftMs: keepMs, caller }, performance.now());
+    return more;
+  }
+
+  /** Whether it is time to look for logs that have expired. */
+  isSweepDue(now: number): boolean {
+    const isFull = this.held.total > this.limits.bytes;
+    if (now - this.#sweptAt <= (isFull ? fullSweepMs : sweepMs)) return false;
+    this.#sweptAt = now;
+    return true;
+  }
+
+  /** Clears logs until the others fit. `forget` is called with each. */
+  makeRoom(forget: (log: string) => void): void {
+    const engine = this.#engine;
+    if (engine === undefined) return;
+    while (this.held.total > this.limits.bytes) {
+      const log = this.held.oldestOfGreediest();
+      if (log === undefined) return;
+      forget(log);
+      this.clear(log);
+    }
+  }
+
+  /** Empties a log: its readers find out that they have missed something. */
+  clear(log: string): void {
+    const engine = this.#engine;
+    if (engine === undefined) return;
+    const options = { keepMs: clearedMs, isOnly: true, onlyWith: "session" } as const;
+    logRejection(this.#logger, "Clearing a log", engine.append(log, "", options));
+  }
+}
+
+/** Counts the logs of a process alone. */
+export class LoneLogs implements LogCounter {
+  readonly #room: LogRoom;
+  /** The logs of each caller, least recently used first. */
+  readonly #number = new Holdings<string>(Number.POSITIVE_INFINITY);
+  readonly #callers = new Map<string, string>();
+
+  constructor(logger: Logger) {
+    this.#room = new LogRoom(logger);
+  }
+
+  get bytes(): number {
+    return this.#room.held.total;
+  }
+
+  get logs(): number {
+    return this.#callers.size;
+  }
+
+  allow(limits: LogLimits): void {
+    this.#room.allow(limits);
+  }
+
+  connect(engine: Engine): void {
+    this.#room.connect(engine);
+  }
+
+  added(log: string, bytes: number, options: AppendOptions): void {
+    // The log of changes belongs to no caller, and is bounded by itself.
+    if (options.caller === undefined && !this.#callers.has(log)) return;
+    this.#room.count(log, "", bytes, options);
+    this.#use(log, options.caller);
+    this.sweep(performance.now());
+    this.#room.makeRoom((given) => this.removed(given));
+    while (this.logs > this.#room.limits.logs) {
+      const oldest = this.#number.oldestOfGreediest();
+      if (oldest === undefined) return;
+      this.removed(oldest);
+      this.#room.clear(oldest);
+    }
+  }
+
+  kept(): void {}
+
+  removed(log: string): void {
+    this.#room.held.delete(log);
+    const caller = this.#callers.get(log);
+    if (caller === undefined) return;
+    this.#callers.delete(log);
+    this.#number.delete(caller, log);
+  }
+
+  /** Forgets logs that have expired. */
+  sweep(now: number): void {
+    if (!this.#room.isSweepDue(now)) return;
+    for (const log of this.#room.held.expired(now)) this.removed(log);
+  }
+
+  #use(log: string, caller = this.#callers.get(log) ?? ""): void {
+    const isNew = !this.#callers.has(log);
+    if (isNew) this.#callers.set(log, caller);
+    this.#number.add(this.#callers.get(log) ?? caller, log, isNew ? 1 : 0);
+  }
+}
