@@ -20,8 +20,8 @@ interface HeldLog {
   readonly log: string;
   /** Empty while no node has said it: such logs count as those of one caller. */
   caller: string;
-  /** What each node has added. */
-  readonly parts: Map<string, number>;
+  /** What each node has added; usually one node has. */
+  parts: readonly { readonly node: string; bytes: number }[];
   endsAt: number;
   /** What it counts. */
   counted: number;
@@ -45,9 +45,19 @@ export class HeldLogs {
     return (this.#logs.get(log)?.counted ?? 0) > 0;
   }
 
+  /** How many logs there are. */
+  get size(): number {
+    return this.#logs.size;
+  }
+
+  /** The caller that a log counts for; undefined if there is no such log. */
+  callerOf(log: string): string | undefined {
+    return this.#logs.get(log)?.caller;
+  }
+
   /** What a node has added to a log. */
   partOf(log: string, node: string): number {
-    return this.#logs.get(log)?.parts.get(node) ?? 0;
+    return partFor(this.#logs.get(log), node)?.bytes ?? 0;
   }
 
   /** Sets what a node has added to a log. It becomes the newest log of its caller. */
@@ -55,9 +65,13 @@ export class HeldLogs {
     const held = this.#logs.get(log) ?? this.#add(log);
     this.#holdings.delete(held.caller, held, held.counted);
     if (caller !== undefined) held.caller = caller;
-    held.parts.set(node, Math.min(bytes, maxLogBytes));
+    const counted = Math.min(bytes, maxLogBytes);
+    const part = partFor(held, node);
+    // Not `push`, which would reserve room for 16 more.
+    if (part === undefined) held.parts = [...held.parts, { node, bytes: counted }];
+    else part.bytes = counted;
     held.endsAt = Math.max(held.endsAt, now + leftMs);
-    held.counted = countedOf(held.parts.values());
+    held.counted = countedOf(held.parts);
     this.#holdings.add(held.caller, held, held.counted);
   }
 
@@ -89,7 +103,7 @@ export class HeldLogs {
     if (held === undefined) return [];
     const { caller, parts, endsAt } = held;
     const known = caller === "" ? undefined : caller;
-    return Array.from(parts, ([node, bytes]) => ({ log, node, bytes, leftMs: endsAt - now, caller: known }));
+    return parts.map(({ node, bytes }) => ({ log, node, bytes, leftMs: endsAt - now, caller: known }));
   }
 
   /** The logs that count. */
@@ -98,14 +112,17 @@ export class HeldLogs {
   }
 
   #add(log: string): HeldLog {
-    const held = { log, caller: "", parts: new Map<string, number>(), endsAt: 0, counted: 0 };
+    const held: HeldLog = { log, caller: "", parts: [], endsAt: 0, counted: 0 };
     this.#logs.set(log, held);
     return held;
   }
 }
 
-function countedOf(parts: Iterable<number>): number {
-  let sum = 0;
-  for (const bytes of parts) sum += bytes;
+function partFor(held: HeldLog | undefined, node: string): HeldLog["parts"][number] | undefined {
+  return held?.parts.find((part) => part.node === node);
+}
+
+function countedOf(parts: HeldLog["parts"]): number {
+  const sum = parts.reduce((total, { bytes }) => total + bytes, 0);
   return sum <= freeLogBytes ? 0 : Math.min(sum, maxLogBytes);
 }

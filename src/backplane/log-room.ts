@@ -106,7 +106,6 @@ export class LoneLogs implements LogCounter {
   readonly #room: LogRoom;
   /** The logs of each caller, least recently used first. */
   readonly #number = new Holdings<string>(Number.POSITIVE_INFINITY);
-  readonly #callers = new Map<string, string>();
 
   constructor(logger: Logger) {
     this.#room = new LogRoom(logger);
@@ -117,7 +116,7 @@ export class LoneLogs implements LogCounter {
   }
 
   get logs(): number {
-    return this.#callers.size;
+    return this.#room.held.size;
   }
 
   allow(limits: LogLimits): void {
@@ -130,9 +129,11 @@ export class LoneLogs implements LogCounter {
 
   added(log: string, bytes: number, options: AppendOptions): void {
     // The log of changes belongs to no caller, and is bounded by itself.
-    if (options.caller === undefined && !this.#callers.has(log)) return;
-    this.#room.count(log, "", bytes, options);
-    this.#use(log, options.caller);
+    const known = this.#room.held.callerOf(log);
+    const caller = known ?? options.caller;
+    if (caller === undefined) return;
+    this.#room.count(log, "", bytes, { ...options, caller });
+    this.#number.add(caller, log, known === undefined ? 1 : 0);
     this.sweep(performance.now());
     this.#room.makeRoom((given) => this.removed(given));
     while (this.logs > this.#room.limits.logs) {
@@ -146,10 +147,9 @@ export class LoneLogs implements LogCounter {
   kept(): void {}
 
   removed(log: string): void {
-    this.#room.held.delete(log);
-    const caller = this.#callers.get(log);
+    const caller = this.#room.held.callerOf(log);
     if (caller === undefined) return;
-    this.#callers.delete(log);
+    this.#room.held.delete(log);
     this.#number.delete(caller, log);
   }
 
@@ -157,11 +157,5 @@ export class LoneLogs implements LogCounter {
   sweep(now: number): void {
     if (!this.#room.isSweepDue(now)) return;
     for (const log of this.#room.held.expired(now)) this.removed(log);
-  }
-
-  #use(log: string, caller = this.#callers.get(log) ?? ""): void {
-    const isNew = !this.#callers.has(log);
-    if (isNew) this.#callers.set(log, caller);
-    this.#number.add(this.#callers.get(log) ?? caller, log, isNew ? 1 : 0);
   }
 }

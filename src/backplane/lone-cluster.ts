@@ -3,8 +3,8 @@ import type { Logger } from "../diagnostics/logger.ts";
 import type { Cluster, FollowedLog, Forwards, Messages, Questions } from "./cluster.ts";
 import { CountedEngine } from "./counted-engine.ts";
 import type { Engine } from "./engine.ts";
-import { Feed, type LogReader } from "./feed.ts";
-import { Feeds } from "./feeds.ts";
+import type { LogReader } from "./feed.ts";
+import { LoneFeeds } from "./lone-feed.ts";
 import { LoneLogs } from "./log-room.ts";
 import { Memory, MemoryEngine } from "./memory-engine.ts";
 import type { ClusterNode } from "./presence.ts";
@@ -44,16 +44,13 @@ export class LoneCluster implements Cluster {
   readonly questions: Questions = noQuestions;
   readonly forwarding: Forwards = noForwarding;
   readonly logBudget: LoneLogs;
-  readonly #feeds = new Feeds();
+  readonly #feeds = new LoneFeeds();
   readonly #steps: (() => Promise<void>)[] = [];
   #joining: Promise<void> | undefined;
   hasJoined = false;
 
   constructor(logger: Logger) {
-    const memory = new Memory();
-    const ignore = (): void => {};
-    const entry = this.#feeds.receive.bind(this.#feeds);
-    memory.nodes.set(this.node, { message: ignore, entry, lost: ignore, back: ignore });
+    const memory = new Memory((log, entry) => this.#feeds.receive(log, entry));
     this.logBudget = new LoneLogs(logger);
     this.engine = new CountedEngine(new MemoryEngine(memory, this.node), this.logBudget);
   }
@@ -106,13 +103,11 @@ export class LoneCluster implements Cluster {
   }
 
   read(log: string, reader: LogReader): FollowedLog {
-    const feed = new Feed(this.engine, log, reader);
-    this.#feeds.add(feed);
-    return feed;
+    return this.#feeds.add(log, reader);
   }
 
   stopReading(feed: FollowedLog): void {
-    this.#feeds.remove(feed as Feed);
+    this.#feeds.remove(feed);
   }
 
   async verify(): Promise<boolean> {

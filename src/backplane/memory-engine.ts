@@ -84,6 +84,8 @@ export class Memory {
   readonly logs: Expiring<KeptLog> = new Expiring();
   readonly followers: Map<string, Set<string>> = new Map();
   readonly nodes: Map<string, EngineReceiver> = new Map();
+  /** Gets every entry, because there is no other node that could follow a log. */
+  readonly #only: EngineReceiver["entry"] | undefined;
   readonly #values = new Map<ValueKind, Expiring<Kept>>();
   #numbers = 0;
 
@@ -98,7 +100,18 @@ export class Memory {
     return values;
   }
 
+  constructor(only?: EngineReceiver["entry"]) {
+    this.#only = only;
+  }
+
+  /** Passes an entry to the nodes that follow its log. */
+  pass(log: string, entry: LogEntry): void {
+    if (this.#only !== undefined) return this.#only(log, entry);
+    for (const node of this.followers.get(log) ?? []) this.nodes.get(node)?.entry(log, entry);
+  }
+
   follow(log: string, node: string): void {
+    if (this.#only !== undefined) return;
     const followers = this.followers.get(log) ?? new Set();
     this.followers.set(log, followers.add(node));
   }
@@ -163,9 +176,11 @@ export class MemoryEngine implements Engine {
     const { keepMs, follow, onlyWith, isOnly, maxBytes = maxLogBytes } = options;
     const shared = this.#shared;
     if (onlyWith !== undefined && shared.values(onlyWith).get(name) === undefined) return 0;
-    const log = shared.logs.get(name) ?? { entries: [], bytes: 0, endsAt: 0 };
-    const entry = { sequence: shared.nextNumber(), previous: log.entries.at(-1)?.sequence ?? 0, text };
-    log.entries.push(entry);
+    const known = shared.logs.get(name);
+    const entry = { sequence: shared.nextNumber(), previous: known?.entries.at(-1)?.sequence ?? 0, text };
+    // A literal for the first one: `push` would reserve room for 16 more.
+    const log = known ?? { entries: [entry], bytes: 0, endsAt: 0 };
+    known?.entries.push(entry);
     log.bytes += byteLength(text);
     log.endsAt = endOf(keepMs);
     const most = isOnly ? 1 : maxLogEntries;
@@ -175,7 +190,7 @@ export class MemoryEngine implements Engine {
     shared.logs.set(name, log);
     if (follow === "start") shared.follow(name, this.#node);
     // At once, so that a push to a stream of this process is written in the same turn.
-    for (const node of shared.followers.get(name) ?? []) shared.nodes.get(node)?.entry(name, entry);
+    shared.pass(name, entry);
     if (follow === "stop") shared.unfollow(name, this.#node);
     return entry.sequence;
   }

@@ -10,7 +10,8 @@ import type { RequestId } from "../wire/message.ts";
 import type { SessionRecord } from "../session/record.ts";
 import { randomId } from "../protocol/random-id.ts";
 import { SavedState } from "./saved-state.ts";
-import { SessionStreams, type StreamHost } from "./streams/session-streams.ts";
+import { SessionStreams } from "./streams/session-streams.ts";
+import type { StreamHost } from "./streams/host.ts";
 
 /** A call that has not been answered yet. */
 interface UnansweredCall {

@@ -15,7 +15,7 @@ import { Listens } from "./streams/listens.ts";
 import { refuse, replyError } from "./edge/replies.ts";
 import { HttpSession } from "./session.ts";
 import type { SessionStreams } from "./streams/session-streams.ts";
-import type { Witness } from "./streams/witness.ts";
+import type { Witness } from "./streams/host.ts";
 import { Unsent } from "./edge/unsent.ts";
 
 /** Records of sessions that are read at once to see whether they are still there. */

@@ -3,7 +3,7 @@ import type { ServerEvent, StreamEvent } from "../../diagnostics/events.ts";
 import type { HttpExchange } from "../../http/exchange.ts";
 import type { HttpState } from "../../http/state.ts";
 import type { EventStream } from "../../http/streams/event-stream.ts";
-import type { HeardStream as Carrier, Witness } from "../../http/streams/witness.ts";
+import type { HeardStream as Carrier, Witness } from "../../http/streams/host.ts";
 import { metaKeys } from "../../protocol/meta.ts";
 import type { Call } from "../../server/calls/call.ts";
 import type { Connection } from "../../server/context/connection.ts";

@@ -2,6 +2,7 @@
 import type { LogEntry } from "../../backplane/engine.ts";
 import { isSequence, positionOf, positionPattern, sequenceOf } from "../../backplane/position.ts";
 import type { EventLog, StreamKind } from "./event-stream.ts";
+import type { Backlog } from "./waiting-messages.ts";
 
 /** The place of a client in a stream: what an event id says. */
 export type StreamCursor =
@@ -60,6 +61,8 @@ export class Cursor implements EventLog {
   /** Resolves when the log has the stream; rejects if the engine fails, and then the stream cannot be resumed. */
   opening: Promise<number> | undefined;
   isKept = true;
+  /** Messages that its reader was too slow for. */
+  backlog: Backlog | undefined;
 
   /** Whether the client has no id yet from which it can resume. */
   #needsId: boolean;

@@ -9,7 +9,7 @@ import type { Connection } from "../../server/context/connection.ts";
 import { encodeEvent, encodePriming, encodeRetry, keepAliveComment } from "../../wire/sse.ts";
 import { eventHeaders } from "../edge/replies.ts";
 import type { EventSink, HttpResponder } from "../edge/request.ts";
-import type { Witnessed } from "./witness.ts";
+import type { StreamTimes, Witnessed } from "./host.ts";
 
 /** Events that may wait for the log; with more, the stream goes on without an id to resume from. */
 const maxEarly = 1000;
@@ -64,13 +64,6 @@ export interface StreamOwner<Log extends EventLog> {
 export interface StreamReader {
   readonly host: Witnessed;
   readonly connection: Connection;
-}
-
-/** The times of a stream. */
-export interface StreamTimes {
-  readonly keepAliveMs: number;
-  readonly maxStreamMs: number;
-  readonly resumeWindowMs: number;
 }
 
 export class EventStream<Log extends EventLog = EventLog> implements Stream {

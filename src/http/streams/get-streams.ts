@@ -8,7 +8,8 @@ import type { Letter } from "../../push/mailbox.ts";
 import { readSessionEntry, type Replaced, type SessionEntry } from "../../push/session-entries.ts";
 import type { Connection } from "../../server/context/connection.ts";
 import type { HttpResponder } from "../edge/request.ts";
-import { EventStream, type StreamTimes } from "./event-stream.ts";
+import { EventStream } from "./event-stream.ts";
+import type { StreamTimes } from "./host.ts";
 import { Backlog, BackupMessages } from "./waiting-messages.ts";
 import { Cursor, type StreamCursor, unknownPosition } from "./cursor.ts";
 import {
@@ -49,15 +50,12 @@ export class GetStreams {
   /** The entry that ended the last stream, while none is active. */
   #lostEntry: LostEntry | undefined;
   /** Messages that an open stream gives if it takes over: those of the active one, and those that wait while none is. */
-  readonly #backup: BackupMessages;
-  /** Made when the first message has to wait for its reader. */
-  readonly #backlogs = new WeakMap<GetStream, Backlog>();
+  #backup: BackupMessages | undefined;
 
   constructor(parts: StreamParts) {
     this.#parts = parts;
     this.#connection = parts.connection;
     this.#log = parts.log;
-    this.#backup = new BackupMessages(parts.server.limits.maxQueueBytes);
   }
 
   /** The stream that gets messages, if this node holds it. */
@@ -160,10 +158,10 @@ export class GetStreams {
 
   /** Called when the reader of a stream has caught up. */
   drained(stream: GetStream): void {
-    for (const { text, id, sequence } of this.#backlogs.get(stream)?.takeAll() ?? []) {
+    for (const { text, id, sequence } of stream.log?.backlog?.takeAll() ?? []) {
       this.#write(stream, text, id, sequence);
     }
-    if (stream === this.active) this.#parts.drained();
+    if (stream === this.active) this.#parts.nextDrained();
   }
 
   /** Another node is gone: if its stream was active, one of this node takes over. The client resumes the other elsewhere, or is told. */
@@ -181,7 +179,7 @@ export class GetStreams {
     if (this.#open.length > 0) this.#tellGap();
     this.#active = undefined;
     this.#lostEntry = undefined;
-    this.#backup.clear();
+    this.#backup?.clear();
     if (this.#open.length === 0) return;
     // After the entries that the log still has.
     queueMicrotask(() => {
@@ -204,7 +202,7 @@ export class GetStreams {
   /** Whether the client was to be told of changes after that position, or nobody knows. */
   #haveChanged(position: string): boolean {
     const { listener } = this.#connection;
-    return !listener || this.#parts.changes.since(position, listener, "everything")?.length !== 0;
+    return !listener || this.#parts.server.changes.since(position, listener, "everything")?.length !== 0;
   }
 
   /** The entries from that number on. If they cannot be read, the stream does not open. */
@@ -226,7 +224,7 @@ export class GetStreams {
     responder: HttpResponder,
     principal: Principal | undefined,
   ): void {
-    const { changes, owner } = this.#parts;
+    const { changes } = this.#parts.server;
     const { listener } = this.#connection;
     const later = entries.filter(({ sequence }) => sequence >= own.sequence);
     this.#log.pass(entries.slice(0, entries.length - later.length));
@@ -239,9 +237,10 @@ export class GetStreams {
       writtenTo: own.sequence,
     });
     for (const old of this.#open.filter(({ log }) => log?.start === number)) this.#drop(old);
-    const stream = new EventStream("get", responder, this.#parts, owner, cursor);
+    const stream = new EventStream("get", responder, this.#parts, this.#parts, cursor);
     stream.readWith(principal);
-    this.#open.push(stream);
+    // Not `push`, which would reserve room for 16 more.
+    this.#open = [...this.#open, stream];
     this.#active = { stream: number, node: this.#log.node, since: own.sequence };
     stream.open(number === own.sequence ? "opened" : "resumed");
     // A client that has resumed it on another node meanwhile gets everything there.
@@ -250,7 +249,7 @@ export class GetStreams {
     this.#log.pass(later);
     this.#log.start(entries.at(-1) ?? own);
     if (this.#open.length > maxGetStreams) this.#makeRoom();
-    this.#parts.drained();
+    this.#parts.nextDrained();
   }
 
   #isMoved(text: string, number: number): boolean {
@@ -284,22 +283,22 @@ export class GetStreams {
     const cursor = this.active?.log;
     if (cursor !== undefined) {
       cursor.changes = unknownPosition;
-      cursor.changesAfterGap = this.#parts.changes.position;
+      cursor.changesAfterGap = this.#parts.server.changes.position;
     }
     this.#abandoned = undefined;
     this.#parts.server.observe?.({ type: "gap", session });
     this.#connection.listener?.markGap();
-    this.#parts.drained();
+    this.#parts.nextDrained();
   }
 
   #activated(entry: GetEntry, at: LogEntry): void {
     if (!countsAfter(this.#active, entry)) return;
     const active = activeBy(entry, at);
     const lost = this.#lostEntry;
-    const waiting = this.#active === undefined ? this.#backup.takeAfter(0) : [];
+    const waiting = this.#active === undefined ? this.#takeBackup(0) : [];
     this.#active = active;
     this.#lostEntry = undefined;
-    this.#backup.clear();
+    this.#backup?.clear();
     this.#firstElsewhere = Number.POSITIVE_INFINITY;
     // The client gets what it missed on the stream that it has resumed, or is told on a new one.
     if (entry.s === undefined || this.#abandoned?.stream === active.stream) this.#abandoned = undefined;
@@ -308,13 +307,13 @@ export class GetStreams {
     if (entry.over) this.#tellOverlooked(own, lost);
     if (waiting === undefined) this.#tellGap();
     for (const message of waiting ?? []) this.#send(own, message);
-    this.#parts.drained();
+    this.#parts.nextDrained();
   }
 
   /** A stream takes over: it tells the changes that the client was not told of on the lost one, or that there is a gap. */
   #tellOverlooked(stream: GetStream, lost: LostEntry | undefined): void {
     const { listener } = this.#connection;
-    const since = lost && listener && this.#parts.changes.since(lost.c, listener, stream);
+    const since = lost && listener && this.#parts.server.changes.since(lost.c, listener, stream);
     // Without their position, since the client has not read the log of changes up to there on this stream.
     for (const { text } of since ?? []) this.#writeChange(stream, text, undefined);
     if (since === undefined) this.#tellGap();
@@ -323,7 +322,7 @@ export class GetStreams {
   #lost(entry: LostEntry): void {
     const { s, n, to, told } = entry;
     if (!endsActive(this.#active, entry)) return;
-    const unwritten = this.#backup.takeAfter(to);
+    const unwritten = this.#takeBackup(to);
     this.#active = undefined;
     this.#lostEntry = entry;
     const isElsewhere = n !== this.#log.node;
@@ -333,7 +332,7 @@ export class GetStreams {
     const newest = this.#open.at(-1);
     if (newest === undefined) return;
     if (unwritten === undefined) this.#connection.listener?.markGap();
-    for (const message of unwritten ?? []) this.#backup.add(message);
+    for (const message of unwritten ?? []) this.#keepBackup(message);
     this.#takeOver(newest, []);
   }
 
@@ -347,8 +346,17 @@ export class GetStreams {
   #pushed(message: KeptMessage): void {
     const stream = this.active;
     if (stream === undefined) this.#firstElsewhere = Math.min(this.#firstElsewhere, message.sequence);
-    if (this.#open.some((other) => other !== stream)) this.#backup.add(message);
+    if (this.#open.some((other) => other !== stream)) this.#keepBackup(message);
     if (stream !== undefined) this.#send(stream, message);
+  }
+
+  #keepBackup(message: KeptMessage): void {
+    this.#backup ??= new BackupMessages(this.#parts.server.limits.maxQueueBytes);
+    this.#backup.add(message);
+  }
+
+  #takeBackup(sequence: number): readonly KeptMessage[] | undefined {
+    return this.#backup === undefined ? [] : this.#backup.takeAfter(sequence);
   }
 
   #send(stream: GetStream, { text, position, sequence, scopes }: KeptMessage): void {
@@ -356,8 +364,7 @@ export class GetStreams {
     if (cursor === undefined || sequence <= sequenceOf(cursor.at)) return;
     cursor.at = position;
     if (!isGranted(scopes, stream)) return;
-    const backlog = this.#backlogs.get(stream) ?? new Backlog();
-    const isBehind = stream.congested || !backlog.isEmpty;
+    const isBehind = stream.congested || cursor.backlog?.isEmpty === false;
     // The notifications about a gap come first, and are written as soon as the reader takes them.
     if (!isBehind && cursor.changesAfterGap !== undefined) {
       cursor.changes = cursor.changesAfterGap;
@@ -366,7 +373,7 @@ export class GetStreams {
     cursor.hasSent = true;
     const id = cursor.nextId();
     if (!isBehind) return this.#write(stream, text, id, sequence);
-    this.#backlogs.set(stream, backlog);
+    const backlog = (cursor.backlog ??= new Backlog());
     backlog.add({ text, id, sequence });
     // The client resumes, and gets the rest from the log.
     if (backlog.length > this.#parts.server.limits.maxQueueBytes) stream.destroy();

@@ -75,7 +75,7 @@ export class ReplyStreams {
 
   /** The stream of the reply to a POST, which opens with its first event. */
   make(responder: HttpResponder, principal: Principal | undefined, ids: readonly RequestId[]): ReplyStream {
-    const stream = new EventStream("post", responder, this.#parts, this.#parts.owner);
+    const stream = new EventStream("post", responder, this.#parts, this.#parts);
     stream.readWith(principal);
     this.#ids.set(stream, ids);
     return stream;
@@ -302,7 +302,7 @@ export class ReplyStreams {
       at,
       opening: Promise.resolve(start),
     });
-    const stream = new EventStream("post", responder, this.#parts, this.#parts.owner, cursor);
+    const stream = new EventStream("post", responder, this.#parts, this.#parts, cursor);
     stream.readWith(principal);
     stream.open("resumed");
     return stream;
@@ -324,7 +324,7 @@ export class ReplyStreams {
 
   /** Asks the node of the call whether it still runs. If not, one error ends the stream for whoever reads it. */
   async #check(number: number): Promise<void> {
-    const { cluster } = this.#parts;
+    const { cluster } = this.#parts.server;
     const reply = this.#replies.get(number);
     if (reply === undefined || this.runs(number)) return;
     const { session } = this.#connection;

@@ -6,14 +6,13 @@ import { pauseInBackground } from "../../async/timers.ts";
 import { ignoreRejection } from "../../async/promises.ts";
 import { HalyardError } from "../../errors.ts";
 import { smallEntryText } from "../../backplane/stored.ts";
-import type { Logger } from "../../diagnostics/logger.ts";
 import { logRejection } from "../../diagnostics/rate-limited-log.ts";
-import type { ChangeLog } from "../../push/changes.ts";
 import { readSessionEntry, type SessionEntry } from "../../push/session-entries.ts";
 
 import type { Connection } from "../../server/context/connection.ts";
 import type { ServerPort } from "../../server/calls/port.ts";
-import type { Witnessed } from "./witness.ts";
+import { logKeptMs } from "../../session/limits.ts";
+import type { StreamHost } from "./host.ts";
 import type { StreamOwner } from "./event-stream.ts";
 import type { Cursor } from "./cursor.ts";
 
@@ -38,36 +37,20 @@ export interface EntryTaker {
 }
 
 /** What the streams of a session need. */
-export interface StreamParts {
-  readonly cluster: Cluster;
+export interface StreamParts extends StreamOwner<Cursor> {
+  readonly host: StreamHost;
   readonly server: ServerPort;
-  readonly host: Witnessed;
-  /** The log of changes, which every node reads. */
-  readonly changes: ChangeLog;
   readonly connection: Connection;
   readonly log: SessionLog;
-  readonly owner: StreamOwner<Cursor>;
   /** Lets work finish in the background, and logs its failure. */
   soon(work: Promise<unknown>): void;
   /** Called when the active stream has room again, or another became active. */
-  drained(): void;
-}
-
-/** What the log of a session needs. */
-export interface SessionLogParts {
-  readonly cluster: Cluster;
-  readonly logger: Logger;
-  readonly session: string;
-  /** The caller that the bytes of the log count for. */
-  readonly caller: string;
-  /** How much of the log is kept, and for how long after its last entry. */
-  readonly kept: { readonly keepMs: number; readonly maxBytes: number };
-  /** Called when the engine no longer has the session. */
-  missing(): void;
+  nextDrained(): void;
 }
 
 export class SessionLog implements LogReader {
-  readonly #parts: SessionLogParts;
+  readonly #host: StreamHost;
+  readonly #connection: Connection;
   readonly #taker: EntryTaker;
   #feed: FollowedLog | undefined;
   #users = 0;
@@ -75,15 +58,25 @@ export class SessionLog implements LogReader {
   #held: LogEntry[] | undefined;
   /** The number of the last entry that was passed on. */
   #passedTo = 0;
-  #turn: Promise<void> = Promise.resolve();
+  /** The work that runs now or last; undefined once it is done. */
+  #turn: Promise<void> | undefined;
 
-  constructor(parts: SessionLogParts, taker: EntryTaker) {
-    this.#parts = parts;
+  constructor(host: StreamHost, connection: Connection, taker: EntryTaker) {
+    this.#host = host;
+    this.#connection = connection;
     this.#taker = taker;
   }
 
   get node(): string {
-    return this.#parts.cluster.node;
+    return this.#cluster.node;
+  }
+
+  get #cluster(): Cluster {
+    return this.#host.server.cluster;
+  }
+
+  get #session(): string {
+    return this.#connection.session ?? "";
   }
 
   /** Adds an entry. Rejects if it is larger than nodes share, or the session is gone. */
@@ -104,7 +97,7 @@ export class SessionLog implements LogReader {
         const added = await this.#add(entry);
         return added && this.#expect(added.sequence);
       } catch {
-        if (!this.#parts.cluster.hasJoined) return;
+        if (!this.#cluster.hasJoined) return;
         await pauseInBackground(pauseMs);
       }
     }
@@ -112,19 +105,20 @@ export class SessionLog implements LogReader {
 
   /** Resolves with undefined if the session is gone. */
   async #add(entry: SessionEntry, follow?: "start"): Promise<LogEntry | undefined> {
-    const { cluster, session, caller, kept } = this.#parts;
+    const { caller } = this.#connection;
+    const { limits } = this.#host.settings;
+    const kept = { keepMs: logKeptMs(limits), maxBytes: limits.maxStreamBytes };
     const text = smallEntryText(entry);
     // A log that has ended, or that the engine has lost with its session, must not begin again.
     const onlyWith = entry.k === "get" || entry.k === "lost" ? "session" : undefined;
-    const sequence = await cluster.engine.append(session, text, { ...kept, follow, onlyWith, caller });
+    const sequence = await this.#cluster.engine.append(this.#session, text, { ...kept, follow, onlyWith, caller });
     return sequence === 0 ? undefined : { sequence, previous: sequence - 1, text };
   }
 
   /** Adds an entry that opens a stream here. The log is followed until as many {@link SessionLog.leave}. */
   async enter(entry: SessionEntry): Promise<LogEntry> {
-    const { cluster, session } = this.#parts;
     this.#users++;
-    this.#feed ??= cluster.read(session, this);
+    this.#feed ??= this.#cluster.read(this.#session, this);
     try {
       return await this.append(entry, "start");
     } catch (error) {
@@ -140,21 +134,21 @@ export class SessionLog implements LogReader {
 
   /** A stream that was opened here is closed. */
   leave(): void {
-    const { cluster, session, logger } = this.#parts;
+    const { cluster, logger } = this.#host.server;
     const feed = this.#feed;
     if (--this.#users > 0 || feed === undefined) return;
     this.#feed = undefined;
     cluster.stopReading(feed);
-    if (cluster.hasJoined) logRejection(logger, "Unfollowing a log", cluster.engine.unfollow(session));
+    if (cluster.hasJoined) logRejection(logger, "Unfollowing a log", cluster.engine.unfollow(this.#session));
   }
 
   read(from: number): Promise<readonly LogEntry[]> {
-    return this.#parts.cluster.engine.read(this.#parts.session, Math.max(from, 1));
+    return this.#cluster.engine.read(this.#session, Math.max(from, 1));
   }
 
   /** Runs one piece of work after the other, and passes the entries that arrive meanwhile on afterwards. */
   inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
-    const turn = this.#turn.then(async () => {
+    const turn = (this.#turn ?? Promise.resolve()).then(async () => {
       this.#held = [];
       try {
         return await work();
@@ -164,10 +158,11 @@ export class SessionLog implements LogReader {
         this.pass(held);
       }
     });
-    this.#turn = turn.then(
-      () => {},
-      () => {},
-    );
+    const done = (): void => {
+      if (this.#turn === ended) this.#turn = undefined;
+    };
+    const ended: Promise<void> = turn.then(done, done);
+    this.#turn = ended;
     return turn;
   }
 
@@ -194,9 +189,8 @@ export class SessionLog implements LogReader {
 
   /** The record of the session is gone: it has ended, or the engine has lost its data. */
   #gone(): HalyardError {
-    const { cluster, missing } = this.#parts;
-    ignoreRejection(cluster.verify());
-    missing();
+    ignoreRejection(this.#cluster.verify());
+    this.#host.checkSession(this.#connection);
     return new HalyardError(
       "BACKPLANE_UNAVAILABLE",
       "The session has ended, or the engine has lost its data",

@@ -1,7 +1,9 @@
-// Hears what goes over the wire of an endpoint, message by message; a dashboard sets it while somebody follows a client.
+// What streams need of their endpoint, and the witness that hears their messages while a dashboard follows a client.
 import type { StreamEvent } from "../../diagnostics/events.ts";
 import type { Connection } from "../../server/context/connection.ts";
+import type { ServerPort } from "../../server/calls/port.ts";
 import type { Incoming } from "../../wire/message.ts";
+import type { Heartbeat } from "../edge/heartbeat.ts";
 
 /** Where an endpoint tells what happens on its streams. */
 export interface Witnessed {
@@ -23,4 +25,23 @@ export interface Witness {
   wrote(connection: Connection, text: string, stream?: HeardStream, eventId?: string): void;
   /** A stream was opened, resumed or closed. Without `stream` it is one of HTTP+SSE. */
   changed(connection: Connection, event: StreamEvent, stream?: HeardStream): void;
+}
+
+/** The times of a stream. */
+export interface StreamTimes {
+  readonly keepAliveMs: number;
+  readonly maxStreamMs: number;
+  readonly resumeWindowMs: number;
+}
+
+/** What the sessions of an endpoint share. */
+export interface StreamHost extends Witnessed {
+  readonly heartbeat: Heartbeat;
+  readonly server: ServerPort;
+  /** Ends the session here if the engine has lost it. */
+  checkSession(connection: Connection): void;
+  readonly settings: StreamTimes & {
+    readonly retryMs: number;
+    readonly limits: { readonly keepMs: number; readonly idleMs: number; readonly maxStreamBytes: number };
+  };
 }
