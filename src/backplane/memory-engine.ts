@@ -184,7 +184,10 @@ export class MemoryEngine implements Engine {
     log.bytes += byteLength(text);
     log.endsAt = endOf(keepMs);
     const most = isOnly ? 1 : maxLogEntries;
-    while (log.entries.length > most || (log.bytes > Math.min(maxBytes, maxLogBytes) && log.entries.length > 1)) {
+    while (
+      log.entries.length > most ||
+      (log.bytes > Math.min(maxBytes, maxLogBytes) && log.entries.length > 1)
+    ) {
       log.bytes -= byteLength(log.entries.shift()?.text ?? "");
     }
     shared.logs.set(name, log);

@@ -54,7 +54,7 @@ export class HttpSession implements LiveSession {
     return connection;
   }
 
-/** Restores a session that another node started, or that this node had dropped. Undefined if this server does not support its revision. */
+  /** Restores a session that another node started, or that this node had dropped. Undefined if this server does not support its revision. */
   static revive(host: StreamHost, record: SessionRecord, caller: string): HttpSession | undefined {
     const { id, principal, clientInfo, clientCapabilities, logLevel, initialized, changes } = record;
     const revision = host.server.revisions.find(record.revision);

@@ -187,7 +187,10 @@ export class Asks {
   #isSettled(outcome: Outcome, node: string): boolean {
     if (outcome.state === "answered") return outcome.answer["isSettled"] === true;
     if (outcome.state === "gone" || !this.#cluster.hears(node)) return false;
-    throw new HalyardError("BACKPLANE_UNAVAILABLE", `Node ${node} did not confirm an answer: try again later`);
+    throw new HalyardError(
+      "BACKPLANE_UNAVAILABLE",
+      `Node ${node} did not confirm an answer: try again later`,
+    );
   }
 
   /** A client may send any id; ours are strings. */

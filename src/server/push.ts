@@ -1,6 +1,5 @@
 // `server.push`: sends notifications and requests to clients outside a call.
 import type { Cluster } from "../backplane/cluster.ts";
-import type { NodeQuestions } from "../backplane/node-questions.ts";
 import type { Diagnostics } from "../diagnostics/events.ts";
 import { levelProblem } from "../diagnostics/logger.ts";
 import { askFailed } from "../errors.ts";

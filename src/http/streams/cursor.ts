@@ -2,7 +2,6 @@
 import type { LogEntry } from "../../backplane/engine.ts";
 import { isSequence, positionOf, positionPattern, sequenceOf } from "../../backplane/position.ts";
 import type { EventLog, StreamKind } from "./event-stream.ts";
-import type { Backlog } from "./waiting-messages.ts";
 
 /** The place of a client in a stream: what an event id says. */
 export type StreamCursor =
@@ -13,7 +12,7 @@ export type StreamCursor =
  * The event id of a cursor. `start` is the number of the stream, `at` its last entry that the client has, and `changes` the last entry
  * of the log of changes that it has.
  */
-export function eventIdOf(cursor: StreamCursor): string {
+function eventIdOf(cursor: StreamCursor): string {
   const { kind, start, at } = cursor;
   return kind === "get" ? `g${start}.${at}.${cursor.changes}` : `p${start}.${at}`;
 }
@@ -39,6 +38,13 @@ export function isPostEvent(id: string): boolean {
 /** No log has this position: a client that resumes from it is told to read everything again. */
 export const unknownPosition = "0-gap";
 
+/** A message that belongs to a stream and is still to be written. */
+interface Unwritten {
+  readonly text: string;
+  readonly id: string | undefined;
+  readonly sequence: number;
+}
+
 /** The log itself is the session's, so that nothing is kept here. */
 export class Cursor implements EventLog {
   readonly kind: StreamKind;
@@ -61,8 +67,9 @@ export class Cursor implements EventLog {
   /** Resolves when the log has the stream; rejects if the engine fails, and then the stream cannot be resumed. */
   opening: Promise<number> | undefined;
   isKept = true;
-  /** Messages that its reader was too slow for. */
-  backlog: Backlog | undefined;
+  /** Messages that its reader was too slow for, and the length of their texts. */
+  #backlog: Unwritten[] | undefined;
+  #backlogLength = 0;
 
   /** Whether the client has no id yet from which it can resume. */
   #needsId: boolean;
@@ -91,6 +98,24 @@ export class Cursor implements EventLog {
   nextId(): string | undefined {
     const id = this.eventId();
     return id === this.#lastId ? undefined : (this.#lastId = id);
+  }
+
+  /** Whether messages wait for its reader. */
+  get isBehind(): boolean {
+    return this.#backlog !== undefined;
+  }
+
+  /** Keeps a message that its reader is too slow for. Returns the length of all that wait. */
+  putAside(message: Unwritten): number {
+    (this.#backlog ??= []).push(message);
+    return (this.#backlogLength += message.text.length);
+  }
+
+  takeBacklog(): readonly Unwritten[] {
+    const backlog = this.#backlog ?? [];
+    this.#backlog = undefined;
+    this.#backlogLength = 0;
+    return backlog;
   }
 
   /** Entries were lost: a position that the engine no longer has becomes that of the last entry before them, or an unknown one. */

@@ -10,7 +10,7 @@ import type { Connection } from "../../server/context/connection.ts";
 import type { HttpResponder } from "../edge/request.ts";
 import { EventStream } from "./event-stream.ts";
 import type { StreamTimes } from "./host.ts";
-import { Backlog, BackupMessages } from "./waiting-messages.ts";
+import { BackupMessages } from "./backup-messages.ts";
 import { Cursor, type StreamCursor, unknownPosition } from "./cursor.ts";
 import {
   type Active,
@@ -158,7 +158,7 @@ export class GetStreams {
 
   /** Called when the reader of a stream has caught up. */
   drained(stream: GetStream): void {
-    for (const { text, id, sequence } of stream.log?.backlog?.takeAll() ?? []) {
+    for (const { text, id, sequence } of stream.log?.takeBacklog() ?? []) {
       this.#write(stream, text, id, sequence);
     }
     if (stream === this.active) this.#parts.nextDrained();
@@ -364,7 +364,7 @@ export class GetStreams {
     if (cursor === undefined || sequence <= sequenceOf(cursor.at)) return;
     cursor.at = position;
     if (!isGranted(scopes, stream)) return;
-    const isBehind = stream.congested || cursor.backlog?.isEmpty === false;
+    const isBehind = stream.congested || cursor.isBehind;
     // The notifications about a gap come first, and are written as soon as the reader takes them.
     if (!isBehind && cursor.changesAfterGap !== undefined) {
       cursor.changes = cursor.changesAfterGap;
@@ -373,10 +373,8 @@ export class GetStreams {
     cursor.hasSent = true;
     const id = cursor.nextId();
     if (!isBehind) return this.#write(stream, text, id, sequence);
-    const backlog = (cursor.backlog ??= new Backlog());
-    backlog.add({ text, id, sequence });
     // The client resumes, and gets the rest from the log.
-    if (backlog.length > this.#parts.server.limits.maxQueueBytes) stream.destroy();
+    if (cursor.putAside({ text, id, sequence }) > this.#parts.server.limits.maxQueueBytes) stream.destroy();
   }
 
   #write(stream: GetStream, text: string, id: string | undefined, sequence: number): void {

@@ -254,7 +254,11 @@ export function missedAfterGap(entries: readonly LogEntry[], own: LogEntry): Mis
 function walkTo(entries: readonly LogEntry[], own: LogEntry, created: string | undefined): Walk {
   // A stream may have opened before the first kept entry, and carried anything.
   const isWhole = entries[0]?.previous === 0;
-  const walk = new Walk(own.sequence, [], isWhole ? undefined : { stream: unknownStream, node: undefined, since: 0 });
+  const walk = new Walk(
+    own.sequence,
+    [],
+    isWhole ? undefined : { stream: unknownStream, node: undefined, since: 0 },
+  );
   if (isWhole) walk.changes = created;
   else walk.uncoveredChanges.add(unknownStream);
   for (const entry of entries) if (entry.sequence < own.sequence) walk.next(entry);

@@ -111,7 +111,12 @@ export class SessionLog implements LogReader {
     const text = smallEntryText(entry);
     // A log that has ended, or that the engine has lost with its session, must not begin again.
     const onlyWith = entry.k === "get" || entry.k === "lost" ? "session" : undefined;
-    const sequence = await this.#cluster.engine.append(this.#session, text, { ...kept, follow, onlyWith, caller });
+    const sequence = await this.#cluster.engine.append(this.#session, text, {
+      ...kept,
+      follow,
+      onlyWith,
+      caller,
+    });
     return sequence === 0 ? undefined : { sequence, previous: sequence - 1, text };
   }
 

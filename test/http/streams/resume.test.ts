@@ -189,7 +189,11 @@ describe("priming and polling", () => {
       for (const stream of streams) {
         await stream.message(() => stream.messages.length > 0);
         const [first] = stream.events;
-        const priming = { id: expect.stringMatching(/^[gp]\d+\.\d+-\w+(\.\d+-\w+)?$/) as string, data: "", retry: "321" };
+        const priming = {
+          id: expect.stringMatching(/^[gp]\d+\.\d+-\w+(\.\d+-\w+)?$/) as string,
+          data: "",
+          retry: "321",
+        };
         if (primes) expect(first).toEqual(priming);
         else expect(first?.data).not.toBe("");
       }

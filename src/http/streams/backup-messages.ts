@@ -1,34 +1,5 @@
-// Messages of GET streams that wait: for a slow reader, or for another stream if theirs is lost.
+// The newest messages of a session's log that another stream may have to give, if the one that they belong to is lost.
 import type { KeptMessage } from "./missed.ts";
-
-/** A message that belongs to a stream and is still to be written. */
-interface Unwritten {
-  readonly text: string;
-  readonly id: string | undefined;
-  readonly sequence: number;
-}
-
-export class Backlog {
-  #messages: Unwritten[] = [];
-  /** The length of all texts. */
-  length = 0;
-
-  get isEmpty(): boolean {
-    return this.#messages.length === 0;
-  }
-
-  add(message: Unwritten): void {
-    this.#messages.push(message);
-    this.length += message.text.length;
-  }
-
-  takeAll(): readonly Unwritten[] {
-    const messages = this.#messages;
-    this.#messages = [];
-    this.length = 0;
-    return messages;
-  }
-}
 
 /** How many messages are kept; with more, the client is told to read everything again. */
 const maxMessages = 1000;
