@@ -34,6 +34,8 @@ interface HeldLog {
 export class HeldLogs {
   readonly #logs = new Map<string, HeldLog>();
   readonly #holdings = new Holdings<HeldLog>(Number.POSITIVE_INFINITY);
+  /** The bytes of all logs, with those that do not count. */
+  bytes = 0;
 
   /** The bytes of all logs. */
   get total(): number {
@@ -63,6 +65,7 @@ export class HeldLogs {
   /** Sets what a node has added to a log. It becomes the newest log of its caller. */
   set({ log, node, bytes, leftMs, caller }: LogPart, now: number): void {
     const held = this.#logs.get(log) ?? this.#add(log);
+    const before = sumOf(held.parts);
     this.#holdings.delete(held.caller, held, held.counted);
     if (caller !== undefined) held.caller = caller;
     const counted = Math.min(bytes, maxLogBytes);
@@ -71,6 +74,7 @@ export class HeldLogs {
     if (part === undefined) held.parts = [...held.parts, { node, bytes: counted }];
     else part.bytes = counted;
     held.endsAt = Math.max(held.endsAt, now + leftMs);
+    this.bytes += sumOf(held.parts) - before;
     held.counted = countedOf(held.parts);
     this.#holdings.add(held.caller, held, held.counted);
   }
@@ -80,6 +84,7 @@ export class HeldLogs {
     const held = this.#logs.get(log);
     if (held === undefined) return false;
     this.#logs.delete(log);
+    this.bytes -= sumOf(held.parts);
     this.#holdings.delete(held.caller, held, held.counted);
     return held.counted > 0;
   }
@@ -122,7 +127,11 @@ function partFor(held: HeldLog | undefined, node: string): HeldLog["parts"][numb
   return held?.parts.find((part) => part.node === node);
 }
 
+function sumOf(parts: HeldLog["parts"]): number {
+  return parts.reduce((total, { bytes }) => total + bytes, 0);
+}
+
 function countedOf(parts: HeldLog["parts"]): number {
-  const sum = parts.reduce((total, { bytes }) => total + bytes, 0);
+  const sum = sumOf(parts);
   return sum <= freeLogBytes ? 0 : Math.min(sum, maxLogBytes);
 }

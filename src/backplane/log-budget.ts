@@ -65,7 +65,7 @@ export class LogBudget implements LogCounter {
   }
 
   get bytes(): number {
-    return this.#held.total;
+    return this.#held.bytes;
   }
 
   get logs(): number {

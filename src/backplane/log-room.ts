@@ -112,7 +112,7 @@ export class LoneLogs implements LogCounter {
   }
 
   get bytes(): number {
-    return this.#room.held.total;
+    return this.#room.held.bytes;
   }
 
   get logs(): number {

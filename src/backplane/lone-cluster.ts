@@ -46,16 +46,18 @@ export class LoneCluster implements Cluster {
   readonly logBudget: LoneLogs;
   readonly #feeds = new LoneFeeds();
   readonly #steps: (() => Promise<void>)[] = [];
+  readonly #memory = new Memory((log, entry) => this.#feeds.receive(log, entry));
+  #users = 0;
   #joining: Promise<void> | undefined;
   hasJoined = false;
 
   constructor(logger: Logger) {
-    const memory = new Memory((log, entry) => this.#feeds.receive(log, entry));
     this.logBudget = new LoneLogs(logger);
-    this.engine = new CountedEngine(new MemoryEngine(memory, this.node), this.logBudget);
+    this.engine = new CountedEngine(new MemoryEngine(this.#memory, this.node), this.logBudget);
   }
 
   join(): Promise<void> {
+    this.#users++;
     return (this.#joining ??= this.#join());
   }
 
@@ -64,7 +66,9 @@ export class LoneCluster implements Cluster {
     for (const step of this.#steps) await step();
   }
 
-  async leave(): Promise<void> {}
+  async leave(): Promise<void> {
+    if (--this.#users === 0) this.#memory.rest();
+  }
 
   nodes(): ClusterNode[] {
     return [];

@@ -9,6 +9,7 @@ export class LoneFeed implements FollowedLog {
   readonly #reader: LogReader;
   /** The entries that arrived before the start. */
   #early: LogEntry[] | undefined = [];
+  /** The sequence number of the last entry that arrived or was passed on. */
   position = 0;
 
   constructor(log: string, reader: LogReader) {
@@ -25,9 +26,9 @@ export class LoneFeed implements FollowedLog {
   }
 
   receive(entry: LogEntry): void {
-    if (this.#early !== undefined) return void this.#early.push(entry);
     if (entry.sequence <= this.position) return;
     this.position = entry.sequence;
+    if (this.#early !== undefined) return void this.#early.push(entry);
     this.#reader.entries([entry]);
   }
 

@@ -58,6 +58,12 @@ class Expiring<T extends Mortal> {
     return this.#items.size;
   }
 
+  /** Keeps what has expired until something is added. */
+  rest(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+  }
+
   #sweep(): void {
     const now = performance.now();
     this.#sweptAt = now;
@@ -108,6 +114,12 @@ export class Memory {
   pass(log: string, entry: LogEntry): void {
     if (this.#only !== undefined) return this.#only(log, entry);
     for (const node of this.followers.get(log) ?? []) this.nodes.get(node)?.entry(log, entry);
+  }
+
+  /** Stops every timer until something is added. */
+  rest(): void {
+    this.logs.rest();
+    for (const values of this.#values.values()) values.rest();
   }
 
   follow(log: string, node: string): void {

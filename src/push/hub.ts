@@ -182,6 +182,8 @@ export class Hub {
     const remote = this.#remote?.isJoined ? this.#remote : undefined;
     if (!remote || (listener && !listener.stream.recovers)) return this.pushHere(session, push);
     const text = new Frame(method, params).plain();
+    // A larger one than nodes share reaches an open stream of this node, and is not kept.
+    if (listener?.reachable && !remote.canKeep(text)) return this.pushHere(session, push);
     if (listener)
       return takes(listener.log, method, params) && remote.append(session, text, scopes, listener.caller);
     if (method !== logMessage) return remote.push(session, push, text);
@@ -215,7 +217,7 @@ export class Hub {
    */
   async find(session: string, scopes?: readonly string[]): Promise<AskTarget | undefined> {
     const reached = this.reach(session, scopes);
-    if (reached || !this.#remote?.isJoined) return reached;
+    if (reached || !this.#remote?.mayReach) return reached;
     const listener = this.#sessions.get(session);
     const stream = listener && this.#logOf(listener, scopes);
     return stream ? { to: listener, stream } : this.#remote.find(session, scopes);

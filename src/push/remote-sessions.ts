@@ -2,7 +2,8 @@
 import type { Cluster } from "../backplane/cluster.ts";
 import { nodeOf } from "../backplane/node-ids.ts";
 import { HalyardError } from "../errors.ts";
-import { smallEntryText } from "../backplane/stored.ts";
+import { maxEntryBytes } from "../backplane/engine.ts";
+import { entryText, smallEntryText } from "../backplane/stored.ts";
 import type { Logger } from "../diagnostics/logger.ts";
 import { logRejection } from "../diagnostics/rate-limited-log.ts";
 import type { LogLevel, Principal } from "../protocol/model.ts";
@@ -66,6 +67,17 @@ export class RemoteSessions {
   /** Whether this node is in the cluster. */
   get isJoined(): boolean {
     return this.#cluster.hasJoined;
+  }
+
+  /** Whether a session may have a stream on another node. */
+  get mayReach(): boolean {
+    return this.#cluster.hasJoined && !this.#cluster.isAlone;
+  }
+
+  /** Whether a message is small enough for a log. */
+  canKeep(text: string): boolean {
+    // An escaped character has at most six bytes.
+    return text.length * 6 < maxEntryBytes || entryText({ m: text }) !== undefined;
   }
 
   /**

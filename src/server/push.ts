@@ -119,8 +119,8 @@ export class Push {
 
   /**
    * Sends a request to the client of a legacy session and resolves with its result. Rejects if the session does not exist or
-   * has no open stream, if the client responds with an error, or if it does not respond in time. With a `backplane`, a request to a
-   * session over HTTP waits for its next stream on any node until `timeoutMs` is over (60,000 by default).
+   * ends, if the client responds with an error, or if it does not respond in time. A request to a session over HTTP waits for its next
+   * stream, on any node, until `timeoutMs` is over (60,000 by default).
    */
   async request(
     session: string,

@@ -255,9 +255,10 @@ export class EventStream<Log extends EventLog = EventLog> implements Stream {
     this.#losses?.clear();
   }
 
-  /** Continues on a new connection, on which the missed messages have been written. */
-  resume(sink: EventSink): void {
+  /** Continues on a new connection, at the place of `log` if it has another one. */
+  resume(sink: EventSink, log: Log | undefined = this.#log): void {
     this.#sink?.end();
+    this.#log = log;
     this.isElsewhere = false;
     this.#connect(sink, "resumed");
     this.#drains?.call();

@@ -8,6 +8,7 @@ import type { Letter } from "../../push/mailbox.ts";
 import { readSessionEntry, type Replaced, type SessionEntry } from "../../push/session-entries.ts";
 import type { Connection } from "../../server/context/connection.ts";
 import type { HttpResponder } from "../edge/request.ts";
+import { eventHeaders } from "../edge/replies.ts";
 import { EventStream } from "./event-stream.ts";
 import type { StreamTimes } from "./host.ts";
 import { BackupMessages } from "./backup-messages.ts";
@@ -17,6 +18,7 @@ import {
   activeBy,
   countsAfter,
   endsActive,
+  hasActive,
   holderOf,
   isWholeLog,
   type KeptMessage,
@@ -33,8 +35,10 @@ type GetStream = EventStream<Cursor>;
 type GetEntry = Extract<SessionEntry, { k: "get" }>;
 type LostEntry = Extract<SessionEntry, { k: "lost" }>;
 
-/** How many GET streams one session may have on one node; one more ends the oldest. */
+/** How many GET streams one session may have open on one node; one more ends the oldest. As many lost ones are shown. */
 const maxGetStreams = 8;
+
+const noStreams: readonly GetStream[] = [];
 
 export class GetStreams {
   readonly #parts: StreamParts;
@@ -42,6 +46,8 @@ export class GetStreams {
   readonly #log: SessionLog;
   /** Open streams, least recently connected first. */
   #open: GetStream[] = [];
+  /** Streams whose clients have disconnected and may come back, for those who look at the streams. */
+  #away: readonly GetStream[] = noStreams;
   #active: Active | undefined;
   /** A stream whose client may have missed messages, until it resumes it. */
   #abandoned: { readonly stream: number; readonly since: number } | undefined;
@@ -66,6 +72,10 @@ export class GetStreams {
 
   get open(): readonly GetStream[] {
     return this.#open;
+  }
+
+  get lost(): readonly GetStream[] {
+    return this.#away;
   }
 
   /** Opens a stream without `Last-Event-ID`. It begins with the messages that waited for it. */
@@ -137,6 +147,7 @@ export class GetStreams {
     if (!this.#open.includes(stream)) return;
     const wasActive = this.active === stream;
     this.#open = this.#open.filter((other) => other !== stream);
+    if (stream.state === "lost") this.#away = [...this.#away, stream].slice(-maxGetStreams);
     const { start, changes = "", hasSent, hasTold, writtenTo = 0 } = stream.log ?? {};
     if (hasSent && start !== undefined) this.#abandoned = { stream: start, since: performance.now() };
     if (wasActive && start !== undefined) {
@@ -190,9 +201,17 @@ export class GetStreams {
   }
 
   /** If a client does not come back to a stream in time, another of its streams says what it may have missed. */
-  tend(now: number, { resumeWindowMs }: StreamTimes): void {
+  tend(now: number, { resumeWindowMs }: StreamTimes, keepMs: number): void {
+    const isLate = this.#away.some((stream) => stream.age(now) >= resumeWindowMs);
+    this.#away = this.#away.filter((stream) => stream.age(now) < keepMs);
+    if (isLate && this.#open.length === 0) this.#parts.soon(this.#giveUp());
     const { since = Number.POSITIVE_INFINITY } = this.#abandoned ?? {};
     if (now - since >= resumeWindowMs && this.active !== undefined) this.#tellGap();
+  }
+
+  /** Questions fail if the client has not come back in time, here or on another node. */
+  async #giveUp(): Promise<void> {
+    if (this.#parts.isAwaited && !hasActive(await this.#log.read(1))) this.#parts.giveUp();
   }
 
   #enter(which: Pick<GetEntry, "s" | "has" | "c">): Promise<LogEntry> {
@@ -237,12 +256,18 @@ export class GetStreams {
       writtenTo: own.sequence,
     });
     for (const old of this.#open.filter(({ log }) => log?.start === number)) this.#drop(old);
-    const stream = new EventStream("get", responder, this.#parts, this.#parts, cursor);
+    const away = this.#away.find(({ log }) => log?.start === number);
+    this.#away = this.#away.filter((other) => other !== away);
+    const stream = away ?? new EventStream("get", responder, this.#parts, this.#parts, cursor);
     stream.readWith(principal);
     // Not `push`, which would reserve room for 16 more.
     this.#open = [...this.#open, stream];
     this.#active = { stream: number, node: this.#log.node, since: own.sequence };
-    stream.open(number === own.sequence ? "opened" : "resumed");
+    if (away === undefined) stream.open(number === own.sequence ? "opened" : "resumed");
+    else {
+      stream.resume(responder.stream(eventHeaders), cursor);
+      stream.prime();
+    }
     // A client that has resumed it on another node meanwhile gets everything there.
     const isMoved = later.some(({ text }) => this.#isMoved(text, number));
     if (!isMoved) this.#replay(stream, since || undefined, missed.messages);

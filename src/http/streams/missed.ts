@@ -237,7 +237,7 @@ export function missedOnOpen(
   created: string | undefined,
   haveChanged: (position: string) => boolean,
 ): MissedOnGet {
-  const walk = walkTo(entries, own, created);
+  const walk = walkTo(entries, own.sequence, created);
   const { active, lost, changes, isUncovered } = walk;
   const mayBeLost =
     isUncovered ||
@@ -245,23 +245,24 @@ export function missedOnOpen(
   return { ...waitedIn(walk, own), changes: mayBeLost ? undefined : (lost?.c ?? changes) };
 }
 
-/** What the stream of a cursor that is no longer kept gets first: the messages that waited when the entry `own` resumed it. */
-export function missedAfterGap(entries: readonly LogEntry[], own: LogEntry): MissedOnGet {
-  return { ...waitedIn(walkTo(entries, own, undefined), own), changes: undefined };
+/** Whether a GET stream is open after these entries, which are all that are kept, or may be. */
+export function hasActive(entries: readonly LogEntry[]): boolean {
+  return walkTo(entries).active !== undefined;
 }
 
-/** Follows the log to the entry before `own`. */
-function walkTo(entries: readonly LogEntry[], own: LogEntry, created: string | undefined): Walk {
+/** What the stream of a cursor that is no longer kept gets first: the messages that waited when the entry `own` resumed it. */
+export function missedAfterGap(entries: readonly LogEntry[], own: LogEntry): MissedOnGet {
+  return { ...waitedIn(walkTo(entries, own.sequence), own), changes: undefined };
+}
+
+/** Follows the log to the entry before number `end`. */
+function walkTo(entries: readonly LogEntry[], end = Number.POSITIVE_INFINITY, created?: string): Walk {
   // A stream may have opened before the first kept entry, and carried anything.
-  const isWhole = entries[0]?.previous === 0;
-  const walk = new Walk(
-    own.sequence,
-    [],
-    isWhole ? undefined : { stream: unknownStream, node: undefined, since: 0 },
-  );
+  const isWhole = entries.length === 0 || entries[0]?.previous === 0;
+  const walk = new Walk(end, [], isWhole ? undefined : { stream: unknownStream, node: undefined, since: 0 });
   if (isWhole) walk.changes = created;
   else walk.uncoveredChanges.add(unknownStream);
-  for (const entry of entries) if (entry.sequence < own.sequence) walk.next(entry);
+  for (const entry of entries) if (entry.sequence < end) walk.next(entry);
   return walk;
 }
 

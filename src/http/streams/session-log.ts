@@ -44,6 +44,9 @@ export interface StreamParts extends StreamOwner<Cursor> {
   readonly log: SessionLog;
   /** Lets work finish in the background, and logs its failure. */
   soon(work: Promise<unknown>): void;
+  /** Whether questions wait for the client to come back, and how they fail. */
+  readonly isAwaited: boolean;
+  giveUp(): void;
   /** Called when the active stream has room again, or another became active. */
   nextDrained(): void;
 }

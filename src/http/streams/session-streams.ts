@@ -29,7 +29,7 @@ export class SessionStreams implements Stream, StreamParts, EntryTaker, Tended {
   #gets: GetStreams | undefined;
   #replies: ReplyStreams | undefined;
   #drains: Callbacks | undefined;
-  #ends: Callbacks | undefined;
+  #losses: Callbacks | undefined;
 
   constructor(host: StreamHost, connection: Connection) {
     this.host = host;
@@ -55,6 +55,14 @@ export class SessionStreams implements Stream, StreamParts, EntryTaker, Tended {
 
   soon(work: Promise<unknown>): void {
     logRejection(this.server.logger, "Writing to a session's log", work);
+  }
+
+  get isAwaited(): boolean {
+    return this.#losses?.isEmpty === false;
+  }
+
+  giveUp(): void {
+    this.#losses?.call();
   }
 
   nextDrained(): void {
@@ -91,11 +99,12 @@ export class SessionStreams implements Stream, StreamParts, EntryTaker, Tended {
   close(hasEnded: boolean): void {
     for (const stream of this.#gets?.open ?? []) stream.end();
     this.#replies?.close();
-    if (hasEnded) this.#ends?.finish();
+    if (hasEnded) this.#losses?.finish();
   }
 
   get all(): EventStream<Cursor>[] {
-    return [...(this.#gets?.open ?? []), ...(this.#replies?.streams ?? [])];
+    const { open = [], lost = [] } = this.#gets ?? {};
+    return [...open, ...lost, ...(this.#replies?.streams ?? [])];
   }
 
   get openGets(): number {
@@ -153,9 +162,9 @@ export class SessionStreams implements Stream, StreamParts, EntryTaker, Tended {
     return (this.#drains ??= new Callbacks()).add(callback);
   }
 
-  /** A question is in the log, and the client gets it when it connects, until the question times out or the session ends. */
+  /** A question is in the log, and the client gets it when it connects: within the resume window, while the session lasts. */
   onLost(callback: () => void): () => void {
-    return (this.#ends ??= new Callbacks()).add(callback);
+    return (this.#losses ??= new Callbacks()).add(callback);
   }
 
   destroy(): void {
@@ -220,7 +229,7 @@ export class SessionStreams implements Stream, StreamParts, EntryTaker, Tended {
     // A call that runs here tends its own stream.
     const streams = [...(this.#gets?.open ?? []), ...(this.#replies?.resumed ?? [])];
     for (const stream of streams) stream.tend(now, settings);
-    this.#gets?.tend(now, settings);
-    return streams.length > 0;
+    this.#gets?.tend(now, settings, settings.limits.keepMs);
+    return streams.length > 0 || (this.#gets?.lost.length ?? 0) > 0;
   }
 }
