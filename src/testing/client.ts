@@ -47,11 +47,11 @@ const defaults = {
 
 export interface TestClientOptions extends Pick<ClientOptions, "onLog" | "logLevel" | "observe" | "tasks"> {
   /** The date of the revision to speak. @default {the newest one that the server speaks} */
-  readonly revision?: string;
+  readonly revision?: string | undefined;
   /** What the client declares, besides what its handlers do. @default {{}} */
-  readonly capabilities?: ClientCapabilities;
+  readonly capabilities?: ClientCapabilities | undefined;
   /** Answers the server's questions with results as they are sent, so that a request resolves with its final one. @default {nothing is answered} */
-  readonly answer?: Respond;
+  readonly answer?: Respond | undefined;
 }
 
 /** The options of a raw request. */

@@ -80,7 +80,8 @@ const known: { readonly [Way in keyof Ways]: Known<Ways[Way]> } = {
   workloadIdentity: { ...shared, assertion: needed(source), clientId: filledText },
 };
 
-type Given = OAuthOptions & Partial<EnterpriseManagedOptions & WorkloadIdentityOptions>;
+type Given = OAuthOptions &
+  Partial<Omit<EnterpriseManagedOptions, "clientId"> & Omit<WorkloadIdentityOptions, "clientId">>;
 
 /** Throws for the first option that is unknown or cannot work. */
 export function checkOAuthOptions(subject: keyof Ways, options: Given): void {
