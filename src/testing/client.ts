@@ -21,6 +21,7 @@ import type { Revision } from "../protocol/revision.ts";
 import { findRevision, revisions } from "../protocol/revisions/index.ts";
 import { isObject, type JsonObject, type RequestId, type RpcNotification } from "../wire/message.ts";
 import type { Wire } from "../wire/wire.ts";
+import { checkMethod, checkParams } from "../client/settings/arguments.ts";
 import { type Respond, TestAnswers, Unanswered } from "./answering.ts";
 import { type Received, RecordedWire } from "./recorded-wire.ts";
 
@@ -200,6 +201,7 @@ export class TestClient<Tools extends ToolTypes<Tools> = AnyTools> extends McpCl
     params?: JsonObject,
     options: RawRequestOptions = {},
   ): Promise<JsonObject> {
+    checkMethod("request", method);
     checkCallOptions("request", options, knownRawOptions);
     if (!this.#isOpen) await this.#assume();
     const { id, ...others } = options;
@@ -245,6 +247,7 @@ export class TestClient<Tools extends ToolTypes<Tools> = AnyTools> extends McpCl
 
   /** The notifications of that method received so far. */
   notifications(method: string): RpcNotification[] {
+    checkParams("notifications", method, undefined);
     return this.received.filter(
       (message): message is RpcNotification => "method" in message && message.method === method,
     );
