@@ -382,6 +382,10 @@ const mistakes: Readonly<Record<string, readonly [write: () => unknown, read: st
     async () => (await connectToTest(made())).notifications("tools/list_changed"),
     'notifications: tools/list_changed is no notification: did you mean "notifications/tools/list_changed"?',
   ],
+  "all notifications in a test": [
+    async () => untyped(await connectToTest(made())).notifications(),
+    "notifications: method must be a text that is not empty, not undefined",
+  ],
   "a backplane for the contract": [
     () => untyped(backplaneContract)(memoryBackplane()),
     "backplaneContract() returns checks: pass what makes the backplane to run() of each",

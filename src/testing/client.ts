@@ -14,14 +14,14 @@ import { checkCallOptions, type ClientSettings, knownCallOptions } from "../clie
 import { CallTimeout, NoCommonRevision, RpcRejection } from "../client/settings/errors.ts";
 import { type ClientLimits, defaultBackoff, defaultClientLimits } from "../client/settings/limits.ts";
 import type { CallOptions, ConnectOptions as ClientOptions } from "../client/settings/options.ts";
-import { func, type Known, milliseconds, needed, type Table } from "../kinds.ts";
+import { filledText, func, type Known, milliseconds, needed, problemOf, type Table } from "../kinds.ts";
 import { extensionIds } from "../protocol/meta.ts";
 import type { ClientCapabilities } from "../protocol/model.ts";
 import type { Revision } from "../protocol/revision.ts";
 import { findRevision, revisions } from "../protocol/revisions/index.ts";
 import { isObject, type JsonObject, type RequestId, type RpcNotification } from "../wire/message.ts";
 import type { Wire } from "../wire/wire.ts";
-import { checkMethod, checkParams } from "../client/settings/arguments.ts";
+import { checkMethod, checkNotification } from "../client/settings/arguments.ts";
 import { type Respond, TestAnswers, Unanswered } from "./answering.ts";
 import { type Received, RecordedWire } from "./recorded-wire.ts";
 
@@ -247,7 +247,9 @@ export class TestClient<Tools extends ToolTypes<Tools> = AnyTools> extends McpCl
 
   /** The notifications of that method received so far. */
   notifications(method: string): RpcNotification[] {
-    checkParams("notifications", method, undefined);
+    const problem = problemOf(filledText, method);
+    if (problem !== undefined) throw new TypeError(`notifications: method ${problem}`);
+    checkNotification("notifications", method);
     return this.received.filter(
       (message): message is RpcNotification => "method" in message && message.method === method,
     );

@@ -50,9 +50,13 @@ export function checkParams(method: string, name: unknown, params: unknown): voi
   if (params !== undefined && !isObject(params))
     throw new TypeError(`${method}: params ${mismatch("an object", params, true)}`);
   checkJson(method, name, params, "params");
+  if (method === "notify") checkNotification(method, name);
+}
+
+/** A server neither takes nor sends a notification of the protocol without its prefix. */
+export function checkNotification(method: string, name: string): void {
   const whole = `notifications/${name}`;
-  // A server ignores a notification that it does not know.
-  if (method !== "request" && protocolNotifications.has(whole))
+  if (protocolNotifications.has(whole))
     throw new TypeError(`${method}: ${name} is no notification: did you mean "${whole}"?`);
 }
 
