@@ -23,14 +23,14 @@ export interface RequestHead {
 export interface AuthRefusal {
   readonly status: 400 | 401 | 403 | 503;
   readonly message: string;
-  readonly headers?: Readonly<Record<string, string>>;
+  readonly headers?: Readonly<Record<string, string>> | undefined;
   /**
    * Sent instead of a JSON-RPC error: an object as JSON, or a text with the `content-type` of `headers`; at most 65,536 characters.
    * @default {a JSON-RPC error with `message`}
    */
-  readonly body?: string | JsonObject;
+  readonly body?: string | JsonObject | undefined;
   /** For the log of the operator. It must not contain the token or its claims. */
-  readonly problem?: string;
+  readonly problem?: string | undefined;
 }
 
 /** The caller, undefined for an anonymous caller, or a refusal. With an `Authorization` header, undefined is refused with 401. */
@@ -53,7 +53,7 @@ export interface Auth {
   /** Returns the refusal for a caller that lacks one of these scopes, or is anonymous. */
   refuseScopes(needed: readonly string[], principal: Principal | undefined): AuthRefusal;
   /** The public URL of the endpoint. */
-  readonly resource?: string;
+  readonly resource?: string | undefined;
   /** Called when an endpoint starts. Throws if it may not be used there. */
   checkPlace?(place: EndpointPlace): void;
   /** Public JSON documents by path: functions that return their text. */

@@ -18,23 +18,23 @@ export interface DevelopmentIssuerOptions extends Pick<
   "audience" | "requiredScopes" | "scopesSupported" | "scopeHierarchy"
 > {
   /** The URL of the endpoint, on this machine. @default {"http://localhost:3000/mcp"} */
-  readonly resource?: string;
+  readonly resource?: string | undefined;
 }
 
 /** What a token of a {@link DevelopmentIssuer} says; all is optional. */
 export interface DevelopmentTokenOptions {
   /** @default {"developer"} */
-  readonly subject?: string;
+  readonly subject?: string | undefined;
   /** @default {requiredScopes of the issuer} */
-  readonly scopes?: readonly string[];
+  readonly scopes?: readonly string[] | undefined;
   /** Seconds until it expires, at most 86,400; below 0 for a token that has expired. @default {3600} */
-  readonly expiresInSeconds?: number;
+  readonly expiresInSeconds?: number | undefined;
   /** What it is issued for: another value than that of the issuer makes a token that is refused. @default {audience or resource of the issuer} */
-  readonly audience?: string;
+  readonly audience?: string | undefined;
   /** @default {"development"} */
-  readonly clientId?: string;
+  readonly clientId?: string | undefined;
   /** Further claims, which handlers find in `ctx.principal.claims`. */
-  readonly claims?: JsonObject;
+  readonly claims?: JsonObject | undefined;
 }
 
 /** Signs tokens for tests and development, and protects an endpoint that accepts only those. */
@@ -118,7 +118,7 @@ export function developmentIssuer(options: DevelopmentIssuerOptions = {}): Devel
     async token(given = {}) {
       checkToken(given);
       const { privateKey } = await pair;
-      const claims = claimsOf(given, { resource, ...options });
+      const claims = claimsOf(given, { ...options, resource });
       return new SignJWT(claims).setProtectedHeader({ alg: algorithm, typ: "at+jwt", kid }).sign(privateKey);
     },
   };

@@ -18,11 +18,11 @@ export interface IntrospectionOptions {
   readonly clientId: string;
   readonly clientSecret: string;
   /** How the secret is sent. @default {"client_secret_basic"} */
-  readonly method?: "client_secret_basic" | "client_secret_post";
+  readonly method?: "client_secret_basic" | "client_secret_post" | undefined;
   /** @default {what the metadata of the authorization server says} */
-  readonly endpoint?: string;
+  readonly endpoint?: string | undefined;
   /** Seconds to cache a response, unless the token expires earlier. @default {60} */
-  readonly cacheSeconds?: number;
+  readonly cacheSeconds?: number | undefined;
 }
 
 /** How many responses are cached. */

@@ -138,14 +138,14 @@ export interface EngineJoin {
 /** The options that every backplane has. */
 export interface BackplaneOptions {
   /** Begins every name in the engine, so that several servers can share it. @default {"halyard:" and the name of the server} */
-  readonly prefix?: string;
+  readonly prefix?: string | undefined;
   /**
    * Secrets of at least 32 bytes, the same on every node. What nodes write is then encrypted and authenticated, so that access to the
    * engine alone reveals and forges nothing. The first one writes, all of them read. @default {none: who can write to the engine is trusted}
    */
-  readonly secret?: string | readonly string[];
+  readonly secret?: string | readonly string[] | undefined;
   /** Milliseconds for which a node that no longer hears the others may still serve its copies of sessions. @default {5000} */
-  readonly leaseMs?: number;
+  readonly leaseMs?: number | undefined;
 }
 
 /** Opens an engine for a node. */

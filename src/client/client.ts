@@ -29,7 +29,7 @@ import type {
 } from "./settings/received.ts";
 import { errorCodes } from "../errors.ts";
 import { type Known, milliseconds, text, textRecord } from "../kinds.ts";
-import { checkMade, refuseOtherNames } from "./other-names.ts";
+import { checkMade, refuseOtherNames, refuseText } from "./other-names.ts";
 import {
   checkCall,
   checkListener,
@@ -370,7 +370,7 @@ export class McpClient<Tools extends ToolTypes<Tools> = AnyTools> extends AsyncC
     options: CoreRequestOptions | undefined,
   ): CallToolResult | Promise<CallToolResult> {
     const { strict, throwOnError } = this.#settings;
-    const whole = toToolResult(name, result);
+    const whole = refuseText(toToolResult(name, result));
     if (whole.isError === true && (options?.throwOnError ?? throwOnError)) return this.#throw(name, whole);
     return this.#catalogue.toolCalls.check(name, whole, options?.strict ?? strict, options);
   }

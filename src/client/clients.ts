@@ -9,7 +9,7 @@ import type { McpClient } from "./client.ts";
 import { namedCallOptions, type OnServerChange, type ServerCallOptions } from "./named-options.ts";
 import { checkCallOptions } from "./settings/checks.ts";
 import { toError } from "./settings/errors.ts";
-import { refuseNamesOfSeveral, refuseServerNames } from "./other-names.ts";
+import { refuseNamesOfOutcomes, refuseNamesOfSeveral, refuseServerNames } from "./other-names.ts";
 import type { LiveServersListening, ServersFilter, ServersListening } from "./several-listening.ts";
 import { fromPrefixed, prefixesOf, toPrefixed } from "./tool-names.ts";
 
@@ -76,6 +76,7 @@ export class McpClients extends AsyncClosing {
     this.#disabled = disabled;
     this.#prefixes = prefixesOf([...connects.keys()]);
     refuseServerNames(this, connects.keys());
+    refuseNamesOfOutcomes(this.#outcomes, connects.keys());
   }
 
   /** What became of connecting to each server, and how long it took. */

@@ -123,12 +123,22 @@ async function openAll(
 }
 
 const knownTargets: Kind = {
-  is: (value) => isPlain(value) && !isOne(value),
+  is: (value) => isPlain(value) && !isOne(value) && !listIn(value),
   mustBe: "an object of servers by name, such as mcpServers of .mcp.json",
   remedy: (value) =>
-    isOne(value) ? "this is one server: use connect(), or connectAll({ name: … })" : parsedFirst(value),
+    isOne(value)
+      ? "this is one server: use connect(), or connectAll({ name: … })"
+      : listIn(value)
+        ? `${listIn(value)} is a list: give each server a name`
+        : parsedFirst(value),
   isSecret: true,
 };
+
+/** The field of a file that has a list of servers. */
+function listIn(value: unknown): string | undefined {
+  const given = Object(value) as { readonly [name: string]: unknown };
+  return ["mcpServers", "servers"].find((field) => Array.isArray(given[field]));
+}
 
 function isOne(value: unknown): boolean {
   const { command, url, openWire } = Object(value) as { readonly [name: string]: unknown };

@@ -13,7 +13,7 @@ export type OnServerChange = (change: FromServer<Change>) => void | Promise<void
 
 /** The options of one request to one of several servers. */
 export interface ServerCallOptions extends Omit<CallOptions, "onProgress"> {
-  readonly onProgress?: (progress: FromServer<Progress>) => void;
+  readonly onProgress?: ((progress: FromServer<Progress>) => void) | undefined;
 }
 
 /** Options that all servers share: their functions learn which server it is. */
@@ -22,13 +22,15 @@ export interface SharedOptions extends Omit<
   "observe" | "onLog" | "onNotification" | "record"
 > {
   /** Receives what the clients do, as it happens, and what is ignored of entries. */
-  readonly observe?: (event: FromServer<ClientEvent>) => void;
+  readonly observe?: ((event: FromServer<ClientEvent>) => void) | undefined;
   /** Receives the log messages of all servers. */
-  readonly onLog?: (entry: FromServer<LogEntry>) => void;
+  readonly onLog?: ((entry: FromServer<LogEntry>) => void) | undefined;
   /** Receives notifications that are not part of the protocol, or of an extension, by their method. */
-  readonly onNotification?: { readonly [method: string]: (params: JsonObject, server: string) => unknown };
+  readonly onNotification?:
+    | { readonly [method: string]: (params: JsonObject, server: string) => unknown }
+    | undefined;
   /** Receives each message as a line of JSON, without secrets, for {@link replay} of `halyard/testing`. */
-  readonly record?: (line: string, server: string) => void;
+  readonly record?: ((line: string, server: string) => void) | undefined;
 }
 
 /** The options for one server. */

@@ -10,6 +10,7 @@ const otherNames: RefusedNames = {
     "subscribeResource unsubscribeResource subscribe unsubscribe":
       "client.listen({ resources: [uri] }, onChange)",
     call: "client.callTool(name, args)",
+    "getTask resumeTask": "client.task(stored)",
     "tools getTools": "client.listTools()",
     "disconnect end stop": "client.close()",
     "once off addListener addEventListener": 'client.on("state", callback), which returns what removes it',
@@ -52,6 +53,21 @@ export function refuseServerNames(clients: object, servers: Iterable<string>): v
     if (server !== "then" && !server.includes(" "))
       refuseOn(clients, "McpClients", { [server]: `client(${JSON.stringify(server)})` });
   }
+}
+
+/** The same for their outcomes, which are a map. */
+export function refuseNamesOfOutcomes(outcomes: object, servers: Iterable<string>): void {
+  for (const server of servers)
+    if (!server.includes(" "))
+      refuseOn(outcomes, "outcomes", { [server]: `outcomes.get(${JSON.stringify(server)})` });
+}
+
+/** Refuses to read the text of a result, which its blocks have. A result that asks for input has none. */
+export function refuseText<Result extends { readonly content?: object }>(result: Result): Result {
+  if (result.content === undefined) return result;
+  const first = "content[0].text, for a block of the type text";
+  refuseOn(result.content, "content", { text: first });
+  return refuseOn(result, "The result of a tool", { text: first });
 }
 
 /** Refuses the members of a client on the promise of one. */

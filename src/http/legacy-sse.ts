@@ -18,6 +18,7 @@ import type { ForwardedMessage, MessageStatus, SseForwarding } from "./legacy-ss
 import type { HttpState } from "./state.ts";
 import type { EventSink, HttpBody, HttpRequest, HttpResponder } from "./edge/request.ts";
 import type { HttpExchange } from "./exchange.ts";
+import type { Filled } from "../options.ts";
 import type { LegacySseOptions } from "./options.ts";
 import { refuseContentType } from "./guard/guard.ts";
 import type { Tended } from "./edge/heartbeat.ts";
@@ -48,7 +49,7 @@ export class LegacySse {
   readonly #forwarding: SseForwarding | undefined;
   readonly #stopHearing: (() => void) | undefined;
 
-  constructor(state: HttpState, { ssePath, messagePath }: Required<LegacySseOptions>) {
+  constructor(state: HttpState, { ssePath, messagePath }: Filled<LegacySseOptions>) {
     this.#state = state;
     const { cluster } = state.server;
     const Forwarding = cluster.part(forwardedSse);

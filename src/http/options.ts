@@ -43,9 +43,9 @@ export interface HttpLimits extends SessionLimits, StreamLogLimits, ListenLimits
 /** The paths of the HTTP+SSE transport of 2024-11-05. */
 export interface LegacySseOptions {
   /** @default {"/sse"} */
-  readonly ssePath?: string;
+  readonly ssePath?: string | undefined;
   /** @default {"/messages"} */
-  readonly messagePath?: string;
+  readonly messagePath?: string | undefined;
 }
 
 /** A dashboard: what `dashboard()` of `halyard/dashboard` returns. An endpoint calls it when it begins and ends to serve. */
@@ -151,7 +151,7 @@ const defaults: Filled<Pick<HttpOptions, "path" | Times>> = {
   graceMs: 5000,
   stallMs: 30_000,
 };
-export const defaultLegacySse: Required<LegacySseOptions> = { ssePath: "/sse", messagePath: "/messages" };
+export const defaultLegacySse: Filled<LegacySseOptions> = { ssePath: "/sse", messagePath: "/messages" };
 const defaultHealthPath = "/health";
 const pathKind: Kind<string> = {
   is: (value) => typeof value === "string" && isPath(value) && !isPattern(value),
@@ -230,14 +230,14 @@ function isIssuer(value: unknown): boolean {
 export interface HttpSettings extends Filled<Pick<HttpOptions, "path" | Times>> {
   readonly allowedOrigins: readonly string[];
   readonly cors: CorsOptions | undefined;
-  readonly legacySse: Required<LegacySseOptions> | undefined;
+  readonly legacySse: Filled<LegacySseOptions> | undefined;
   readonly limits: HttpLimits;
   readonly rateLimits: RateLimitSettings | undefined;
   readonly auth: Auth | undefined;
   readonly trustedProxies: number;
   /** The path of health checks, if there is one. */
   readonly health: string | undefined;
-  readonly dashboard?: EndpointDashboard;
+  readonly dashboard?: EndpointDashboard | undefined;
 }
 
 /** Completes the options, whose kinds have been checked, with their defaults. Throws for one that cannot work with others. */

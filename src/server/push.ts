@@ -17,9 +17,9 @@ import { waysToSend } from "./calls/ways-to-send.ts";
 /** The recipient and the source of a log message outside a call. */
 export interface LogOptions {
   /** Send to this session only. @default {all sessions that want messages of that level} */
-  readonly session?: string;
+  readonly session?: string | undefined;
   /** The part of the server that the message is about. */
-  readonly logger?: string;
+  readonly logger?: string | undefined;
 }
 
 export const knownLogOptions: Known<LogOptions> = { session: filledText, logger: text };
@@ -126,7 +126,7 @@ export class Push {
     session: string,
     method: string,
     params?: object,
-    options: { readonly timeoutMs?: number } = {},
+    options: { readonly timeoutMs?: number | undefined } = {},
   ): Promise<JsonObject> {
     checkSession("request", session);
     const { hub } = this.#parts;
@@ -138,7 +138,7 @@ export class Push {
   }
 
   /** Checks that the client of a legacy session responds. */
-  async ping(session: string, options?: { readonly timeoutMs?: number }): Promise<void> {
+  async ping(session: string, options?: { readonly timeoutMs?: number | undefined }): Promise<void> {
     await this.request(session, "ping", undefined, options);
   }
 

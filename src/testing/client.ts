@@ -14,13 +14,14 @@ import { checkCallOptions, type ClientSettings, knownCallOptions } from "../clie
 import { CallTimeout, NoCommonRevision, RpcRejection } from "../client/settings/errors.ts";
 import { type ClientLimits, defaultBackoff, defaultClientLimits } from "../client/settings/limits.ts";
 import type { CallOptions, ConnectOptions as ClientOptions } from "../client/settings/options.ts";
-import { func, type Known, milliseconds, needed, type Table } from "../kinds.ts";
+import { filledText, func, type Known, milliseconds, needed, problemOf, type Table } from "../kinds.ts";
 import { extensionIds } from "../protocol/meta.ts";
 import type { ClientCapabilities } from "../protocol/model.ts";
 import type { Revision } from "../protocol/revision.ts";
 import { findRevision, revisions } from "../protocol/revisions/index.ts";
 import { isObject, type JsonObject, type RequestId, type RpcNotification } from "../wire/message.ts";
 import type { Wire } from "../wire/wire.ts";
+import { checkMethod, checkNotification } from "../client/settings/arguments.ts";
 import { type Respond, TestAnswers, Unanswered } from "./answering.ts";
 import { type Received, RecordedWire } from "./recorded-wire.ts";
 
@@ -47,11 +48,11 @@ const defaults = {
 
 export interface TestClientOptions extends Pick<ClientOptions, "onLog" | "logLevel" | "observe" | "tasks"> {
   /** The date of the revision to speak. @default {the newest one that the server speaks} */
-  readonly revision?: string;
+  readonly revision?: string | undefined;
   /** What the client declares, besides what its handlers do. @default {{}} */
-  readonly capabilities?: ClientCapabilities;
+  readonly capabilities?: ClientCapabilities | undefined;
   /** Answers the server's questions with results as they are sent, so that a request resolves with its final one. @default {nothing is answered} */
-  readonly answer?: Respond;
+  readonly answer?: Respond | undefined;
 }
 
 /** The options of a raw request. */
@@ -200,6 +201,7 @@ export class TestClient<Tools extends ToolTypes<Tools> = AnyTools> extends McpCl
     params?: JsonObject,
     options: RawRequestOptions = {},
   ): Promise<JsonObject> {
+    checkMethod("request", method);
     checkCallOptions("request", options, knownRawOptions);
     if (!this.#isOpen) await this.#assume();
     const { id, ...others } = options;
@@ -245,6 +247,9 @@ export class TestClient<Tools extends ToolTypes<Tools> = AnyTools> extends McpCl
 
   /** The notifications of that method received so far. */
   notifications(method: string): RpcNotification[] {
+    const problem = problemOf(filledText, method);
+    if (problem !== undefined) throw new TypeError(`notifications: method ${problem}`);
+    checkNotification("notifications", method);
     return this.received.filter(
       (message): message is RpcNotification => "method" in message && message.method === method,
     );

@@ -18,7 +18,7 @@ import { noLimits, TestClient, type TestClientOptions } from "./client.ts";
 export interface ConnectOptions
   extends TestClientOptions, Pick<ClientOptions, "onElicit" | "onSample" | "roots"> {
   /** Whether `connect` makes the handshake; with `false`, the test does. @default {true} */
-  readonly handshake?: boolean;
+  readonly handshake?: boolean | undefined;
 }
 
 const ofClient = knownConnectOptions;

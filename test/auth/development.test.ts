@@ -73,6 +73,13 @@ describeEdges("developmentIssuer", (open) => {
     expect(reply.headers["www-authenticate"]).toContain(`error_description="${message}"`);
   });
 
+  test("takes options that are undefined for options that are left out", async () => {
+    const issuer = developmentIssuer({ resource: undefined, audience: undefined });
+    const edge = await open(notesServer().server, { auth: issuer.auth });
+    const reply = await edge.send(modernPost(call("whoami"), bearer(await issuer.token())));
+    expect(reply.status).toBe(200);
+  });
+
   test("makes its keys anew: a token of another one, with the same name, is refused", async () => {
     const [issuer, other] = [developmentIssuer(), developmentIssuer()];
     const edge = await open(notesServer().server, { auth: issuer.auth });

@@ -10,8 +10,8 @@ import { mistake, type Reading, refused } from "./question.ts";
 /** The handler, and what it supports. */
 export interface SampleHandler {
   readonly answer: OnSample;
-  readonly tools?: boolean;
-  readonly context?: boolean;
+  readonly tools?: boolean | undefined;
+  readonly context?: boolean | undefined;
 }
 
 export function sampleHandler(option: SampleOption | undefined): SampleHandler | undefined {

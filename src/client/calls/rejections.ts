@@ -45,10 +45,14 @@ const declaring: Readonly<Record<string, readonly [option: string, request: stri
   roots: ["roots", "roots/list"],
 };
 
-/** Parts of capabilities that are newer than the request, each named like the field that carries it. */
-const newerParts: readonly (readonly [capability: "elicitation" | "sampling", part: string])[] = [
-  ["elicitation", "url"],
-  ["sampling", "tools"],
+/** Parts of capabilities that are newer than the request, each named like the field that carries it, and the option that declares it. */
+const newerParts: readonly (readonly [
+  capability: "elicitation" | "sampling",
+  part: string,
+  option: string,
+])[] = [
+  ["elicitation", "url", "onElicit: { form, url }"],
+  ["sampling", "tools", "onSample: { answer, tools: true }"],
 ];
 
 function remedyOf(data: unknown, spoken: Revision): string | undefined {
@@ -57,7 +61,11 @@ function remedyOf(data: unknown, spoken: Revision): string | undefined {
   const missing = needed.filter((name) => !isKnownTo(spoken, name, required[name]));
   const first = revisions.findLast((each) => missing.some((name) => isKnownTo(each, name, required[name])));
   if (first) return `use ${first.date} or later`;
-  const options = new Set(needed.map((name) => declaring[name]?.[0] ?? "capabilities"));
+  const optionOf = (name: string): string => {
+    const part = newerParts.find((each) => each[0] === name && each[1] in Object(required[name]));
+    return part?.[2] ?? declaring[name]?.[0] ?? "capabilities";
+  };
+  const options = new Set(needed.map(optionOf));
   return options.size > 0 ? `pass ${[...options].join(" and ")} to connect` : undefined;
 }
 

@@ -88,7 +88,9 @@ async function checkUrl(target: string | URL): Promise<string> {
   const fail = (problem: string): never => {
     throw new ConfigurationError("INVALID_OPTION", { subject: "connect", field: "target" }, problem);
   };
-  const url = URL.canParse(String(target)) ? new URL(target) : undefined;
+  // A host may have "$", but none does: it begins a variable.
+  const isFilledIn = !/^\w+:\/\/[^/]*\$/.test(String(target));
+  const url = isFilledIn && URL.canParse(String(target)) ? new URL(target) : undefined;
   if (url?.protocol !== "http:" && url?.protocol !== "https:")
     return fail((await notHttp.get())(String(target)));
   if (url.username || url.password)

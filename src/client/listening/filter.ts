@@ -10,13 +10,13 @@ import { isObject, type JsonObject } from "../../wire/message.ts";
 /** What to listen for. */
 export interface ListenFilter {
   /** The list of tools. */
-  readonly tools?: boolean;
+  readonly tools?: boolean | undefined;
   /** The list of prompts. */
-  readonly prompts?: boolean;
+  readonly prompts?: boolean | undefined;
   /** The list of resources. */
-  readonly resourceList?: boolean;
+  readonly resourceList?: boolean | undefined;
   /** The contents of these resources, by URI. */
-  readonly resources?: readonly string[];
+  readonly resources?: readonly string[] | undefined;
 }
 
 /** The parts of a server that can change: one of its lists, or the contents of a resource. */

@@ -27,19 +27,37 @@ export function checkCall(method: string, name: unknown, given: readonly unknown
 
 export function checkListener(event: unknown, callback: unknown): void {
   if (event !== "state") throw new TypeError(`on: there is no event ${String(event)}: use "state"`);
+  checkCallback("on", callback);
+}
+
+export function checkCallback(method: string, callback: unknown): void {
   const problem = problemOf(func, callback);
-  if (problem !== undefined) throw new TypeError(`on: callback ${problem}`);
+  if (problem !== undefined) throw new TypeError(`${method}: callback ${problem}`);
+}
+
+/** Refuses the object form of other clients. */
+export function checkMethod(method: string, name: unknown): asserts name is string {
+  if (typeof name === "string") return;
+  const { method: given = "acme/x" } = Object(name) as { readonly method?: unknown };
+  throw new TypeError(
+    `${method} takes the method and the params apart: ${method}("${String(given)}", params)`,
+  );
 }
 
 /** What JSON-RPC allows is more; MCP has objects only. */
-export function checkParams(method: string, name: string, params: unknown): void {
+export function checkParams(method: string, name: unknown, params: unknown): void {
+  checkMethod(method, name);
   if (params !== undefined && !isObject(params))
     throw new TypeError(`${method}: params ${mismatch("an object", params, true)}`);
   checkJson(method, name, params, "params");
+  if (method === "notify") checkNotification(method, name);
+}
+
+/** A server neither takes nor sends a notification of the protocol without its prefix. */
+export function checkNotification(method: string, name: string): void {
   const whole = `notifications/${name}`;
-  // A server ignores a notification that it does not know.
-  if (method === "notify" && protocolNotifications.has(whole))
-    throw new TypeError(`notify: ${name} is no notification: did you mean "${whole}"?`);
+  if (protocolNotifications.has(whole))
+    throw new TypeError(`${method}: ${name} is no notification: did you mean "${whole}"?`);
 }
 
 export function checkMiddleware(middleware: unknown): void {

@@ -36,7 +36,7 @@ export interface UrlQuestion {
 
 /** What the user did. Fields of a form that are missing in `content` get the defaults of its schema. */
 export type ElicitAnswer =
-  | { readonly action: "accept"; readonly content?: JsonObject }
+  | { readonly action: "accept"; readonly content?: JsonObject | undefined }
   | { readonly action: "decline" }
   | { readonly action: "cancel" };
 
@@ -52,7 +52,7 @@ export type OnElicit<Question> = (
 /** A function for both modes, or one for each mode that you support: only those are declared. */
 export type ElicitOption =
   | OnElicit<FormQuestion | UrlQuestion>
-  | { readonly form?: OnElicit<FormQuestion>; readonly url?: OnElicit<UrlQuestion> };
+  | { readonly form?: OnElicit<FormQuestion> | undefined; readonly url?: OnElicit<UrlQuestion> | undefined };
 
 /** A request to your model. */
 export interface SampleQuestion {
@@ -73,7 +73,7 @@ export interface SampleAnswer {
   readonly role: "assistant" | "user";
   readonly content: SamplingContent | readonly SamplingContent[];
   readonly model: string;
-  readonly stopReason?: string;
+  readonly stopReason?: string | undefined;
 }
 
 /** Asks your model. Throw `InputDeclined` if the user rejects the request. */
@@ -87,8 +87,8 @@ export type SampleOption =
   | OnSample
   | {
       readonly answer: OnSample;
-      /** Whether it handles `tools` and `toolChoice`. */ readonly tools?: boolean;
-      /** Whether it handles `includeContext`. */ readonly context?: boolean;
+      /** Whether it handles `tools` and `toolChoice`. */ readonly tools?: boolean | undefined;
+      /** Whether it handles `includeContext`. */ readonly context?: boolean | undefined;
     };
 
 /** The folders that the server may work on, or a function that returns the current ones. */

@@ -2,12 +2,14 @@
 import { ignoreRejection, untilAborted } from "../../async/promises.ts";
 import { longestTimerMs } from "../../async/timers.ts";
 import { type Known, milliseconds, signal as abortSignal, textRecord } from "../../kinds.ts";
+import { refuseNames, type RefusedNames } from "../../refused-names.ts";
 import type { CallToolResult } from "../settings/received.ts";
 import type { JsonObject } from "../../wire/message.ts";
 import type { Answers } from "../answering/question.ts";
 import type { Core, CoreRequestOptions } from "../calls/core.ts";
 import type { Catalogue } from "../catalogue/catalogue.ts";
 import { beginBudget } from "../channel/channel.ts";
+import { checkCallback } from "../settings/arguments.ts";
 import { checkCallOptions } from "../settings/checks.ts";
 import { CallTimeout, TaskEnded } from "../settings/errors.ts";
 import type { CallOptions } from "../settings/options.ts";
@@ -89,6 +91,13 @@ export interface TaskOrigin {
   readonly progressToken?: string | number | undefined;
 }
 
+/** The names of a result, and those that other packages use. */
+const otherNames: RefusedNames = {
+  subject: "The handle of a task",
+  methods: { "wait getResult poll": "result()", getStatus: "status()" },
+  read: { taskId: "id", "content structuredContent isError": "await task.result(), which has it" },
+};
+
 /** A task of the server. */
 export class OpenTask implements TaskHandle, AwaitedTask {
   readonly tool: string;
@@ -104,6 +113,10 @@ export class OpenTask implements TaskHandle, AwaitedTask {
   readonly #since = performance.now();
   #waiting: { readonly waiting: Waiting; callers: number } | undefined;
   #result: JsonObject | undefined;
+
+  static {
+    refuseNames(this.prototype, otherNames);
+  }
 
   constructor(tool: string, id: string, state: TaskState, origin: TaskOrigin, parts: TaskParts) {
     this.tool = tool;
@@ -136,7 +149,7 @@ export class OpenTask implements TaskHandle, AwaitedTask {
   async result(options: CallOptions = {}): Promise<CallToolResult> {
     checkCallOptions("result", options);
     const settings = { ...this.#options, ...options };
-    return this.#parts.finish(this.tool, await this.wait(settings), settings);
+    return this.#parts.finish(this.tool, await this.untilEnded(settings), settings);
   }
 
   async cancel(options: TaskOptions = {}): Promise<void> {
@@ -145,6 +158,7 @@ export class OpenTask implements TaskHandle, AwaitedTask {
   }
 
   onStatus(callback: (state: TaskState) => void): () => void {
+    checkCallback("onStatus", callback);
     this.#callbacks.add(callback);
     return () => void this.#callbacks.delete(callback);
   }
@@ -164,7 +178,7 @@ export class OpenTask implements TaskHandle, AwaitedTask {
   }
 
   /** Waits for the result as the server sends it. However many wait, the server is asked once. */
-  async wait(options: CoreRequestOptions): Promise<JsonObject> {
+  async untilEnded(options: CoreRequestOptions): Promise<JsonObject> {
     if (this.#result !== undefined) return this.#result;
     const shared = (this.#waiting ??= { waiting: this.#beginWaiting(options), callers: 0 });
     shared.callers++;
@@ -226,6 +240,10 @@ export class FinishedTask implements TaskHandle {
   readonly id: undefined;
   readonly #result: JsonObject;
   readonly #parts: TaskParts;
+
+  static {
+    refuseNames(this.prototype, otherNames);
+  }
 
   constructor(tool: string, result: JsonObject, parts: TaskParts) {
     this.tool = tool;

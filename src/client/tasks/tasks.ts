@@ -133,7 +133,7 @@ export class Tasks {
   /** Waits for a task that nobody else knows of: if the call ends before, the task is cancelled. */
   async #await(task: OpenTask, options: CoreRequestOptions): Promise<JsonObject> {
     try {
-      return await task.wait(options);
+      return await task.untilEnded(options);
     } catch (error) {
       task.abandon(error);
       throw error;

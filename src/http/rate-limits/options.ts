@@ -15,14 +15,14 @@ export interface CallerLimits {
 /** Rate limits; all are optional, and `Infinity` means no limit. */
 export interface RateLimitOptions {
   /** The limits of each principal. @default {`defaultCallerLimits` where there is `auth`} */
-  readonly perPrincipal?: Partial<CallerLimits> | false;
+  readonly perPrincipal?: Partial<CallerLimits> | false | undefined;
   /**
    * The limits of each address, checked before authentication. IPv6 addresses with the same first 64 bits count as one, and so do
    * all clients whose address is unknown. @default {`defaultCallerLimits` with `trustProxy`, else no limit}
    */
-  readonly perAddress?: Partial<CallerLimits> | false;
+  readonly perAddress?: Partial<CallerLimits> | false | undefined;
   /** The clock in milliseconds, for tests. @default {performance.now} */
-  readonly now?: () => number;
+  readonly now?: (() => number) | undefined;
 }
 
 /** The limits, completed with their defaults. */

@@ -24,6 +24,7 @@ export const otherContextNames: RefusedNames = {
     sessionId: "ctx.session",
     requestId: "ctx.id",
     _meta: "ctx.meta",
+    "task taskId taskStore": "ctx.progress(done, total, message), which sets the status of the task",
   },
 };
 

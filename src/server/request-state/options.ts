@@ -10,17 +10,17 @@ export interface RequestStateOptions {
    * Secrets of at least 32 bytes. The first one seals, all of them open. Processes that serve the same clients need the same
    * secrets. @default {a random one of this process; with `backplane`, keys that all nodes share}
    */
-  readonly keys?: readonly (string | Uint8Array)[];
+  readonly keys?: readonly (string | Uint8Array)[] | undefined;
   /** How long a client may take for one round, in milliseconds. @default {900000} */
-  readonly ttlMs?: number;
+  readonly ttlMs?: number | undefined;
   /** The service that may open a state: the same for all its processes. @default {the server's name} */
-  readonly audience?: string;
+  readonly audience?: string | undefined;
   /** The maximum length of the sealed text. @default {65536} */
-  readonly maxBytes?: number;
+  readonly maxBytes?: number | undefined;
   /** Open each state only once; with `backplane`, once among all nodes. @default {false} */
-  readonly singleUse?: boolean;
+  readonly singleUse?: boolean | undefined;
   /** How many used states this process remembers, with `singleUse`. @default {100000} */
-  readonly maxMarks?: number;
+  readonly maxMarks?: number | undefined;
 }
 
 /** The options with their defaults. Without `keys`, a key is created on first use. */

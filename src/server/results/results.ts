@@ -271,7 +271,7 @@ function stepBefore(returned: unknown): string {
 /** The arguments of {@link inputRequired}: at least one of the two. */
 export interface InputRequiredParts {
   /** The questions, by keys that you choose. */
-  readonly inputRequests?: { readonly [key: string]: InputRequest };
+  readonly inputRequests?: { readonly [key: string]: InputRequest } | undefined;
   /** A JSON value that `ctx.requestState()` returns in the next run. The client cannot read or change it. */
   readonly requestState?: unknown;
 }

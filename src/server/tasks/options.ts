@@ -1,35 +1,35 @@
 // The options of tasks, with their defaults.
-import { givenOf } from "../../options.ts";
+import { type Filled, givenOf } from "../../options.ts";
 
 /** The options of tasks. All have defaults. */
 export interface TaskOptions {
   /** How long a task is stored, from its start, in milliseconds. @default {3600000} */
-  readonly ttlMs?: number;
+  readonly ttlMs?: number | undefined;
   /** The longest `ttlMs` that a client may request. @default {86400000} */
-  readonly maxTtlMs?: number;
+  readonly maxTtlMs?: number | undefined;
   /** How often a client should poll, in milliseconds. @default {1000} */
-  readonly pollIntervalMs?: number;
+  readonly pollIntervalMs?: number | undefined;
   /**
    * How many tasks may run at once in this process; further ones are rejected. A task that was cancelled or has expired counts
    * until its handler ends. @default {1000}
    */
-  readonly maxRunning?: number;
+  readonly maxRunning?: number | undefined;
   /** How many tasks may run at once for one principal, or for one caller without a principal. @default {100} */
-  readonly maxRunningPerPrincipal?: number;
+  readonly maxRunningPerPrincipal?: number | undefined;
   /** How many tasks that this process has started may be stored; further ones are rejected until others expire. @default {10000} */
-  readonly maxTasks?: number;
+  readonly maxTasks?: number | undefined;
   /** How many tasks of one principal may be stored; with `backplane`, by all nodes together. @default {1000} */
-  readonly maxTasksPerPrincipal?: number;
+  readonly maxTasksPerPrincipal?: number | undefined;
   /**
    * The size of all tasks that this process has started, with their results, in characters. Each counts as at least 1024.
    * @default {67108864}
    */
-  readonly maxSize?: number;
+  readonly maxSize?: number | undefined;
   /** The size of the tasks of one principal, in characters; with `backplane`, of all nodes together. @default {16777216} */
-  readonly maxSizePerPrincipal?: number;
+  readonly maxSizePerPrincipal?: number | undefined;
 }
 
-export type TaskSettings = Required<TaskOptions>;
+export type TaskSettings = Filled<TaskOptions>;
 
 export const defaultTaskOptions: TaskSettings = {
   ttlMs: 3_600_000,
