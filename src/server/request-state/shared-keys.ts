@@ -92,8 +92,10 @@ export class SharedKeys {
         return isSame ? undefined : { text: JSON.stringify({ keys: merged }) };
       });
       if (written) others?.bus.sendSoon("all", keysChanged, {});
+      const secrets = merged.map(({ secret }) => fromBase64Url(secret) ?? new Uint8Array());
+      // Both at once, since `keys` trusts `#keys` as soon as `#stored` has one.
+      this.#keys = await deriveKeys(secrets);
       this.#stored = merged;
-      this.#keys = await deriveKeys(merged.map(({ secret }) => fromBase64Url(secret) ?? new Uint8Array()));
     }
   }
 
