@@ -5,7 +5,7 @@ import { readJson } from "../wire/json.ts";
 import { isTexts } from "../wire/message.ts";
 import type { Engine, ValueKey } from "./engine.ts";
 import type { Sealing } from "./sealing.ts";
-import { changeValue } from "./stored.ts";
+import { changeValue } from "./edits.ts";
 
 type Key = Awaited<ReturnType<typeof crypto.subtle.importKey>>;
 

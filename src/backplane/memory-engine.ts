@@ -1,5 +1,5 @@
 // The engine in the memory of one process: of a process alone, and of servers that share it there, as in tests.
-import { inBackground } from "../async/timers.ts";
+import { inBackground, longestTimerMs } from "../async/timers.ts";
 import {
   type AppendOptions,
   type Engine,
@@ -28,15 +28,19 @@ interface KeptLog extends Mortal {
   bytes: number;
 }
 
-/** Milliseconds until what has expired leaves the memory: at least, and at most. */
-const [soonestSweepMs, latestSweepMs] = [1000, 60_000];
+/** The fewest milliseconds between two sweeps. */
+const minSweepMs = 10;
+
+/** What a sweep may visit for each millisecond until the next one, so that sweeping takes a small share of the time. */
+const visitsPerMs = 100;
 
 /** What has expired is gone for readers at once, and leaves the memory at the next sweep. */
 class Expiring<T extends Mortal> {
   readonly #items = new Map<string, T>();
-  /** Runs while something expires. */
   #timer: ReturnType<typeof setTimeout> | undefined;
-  #sweptAt = Number.NEGATIVE_INFINITY;
+  /** When the timer fires; it runs only while something expires. */
+  #sweepsAt = Number.POSITIVE_INFINITY;
+  #mayNextAt = Number.NEGATIVE_INFINITY;
 
   get(name: string): T | undefined {
     const item = this.#items.get(name);
@@ -45,42 +49,45 @@ class Expiring<T extends Mortal> {
 
   set(name: string, item: T): void {
     this.#items.set(name, item);
-    if (this.#timer === undefined) this.#sweepAt(item.endsAt);
+    this.#sweepBy(item.endsAt);
   }
 
   delete(name: string): void {
     this.#items.delete(name);
   }
 
-  /** Counts what has expired for a second at most. */
+  /** May count what has expired since the last sweep. */
   get size(): number {
-    if (performance.now() - this.#sweptAt >= soonestSweepMs) this.#sweep();
+    if (performance.now() >= this.#mayNextAt) this.#sweep();
     return this.#items.size;
   }
 
   /** Keeps what has expired until something is added. */
   rest(): void {
     clearTimeout(this.#timer);
-    this.#timer = undefined;
+    this.#sweepsAt = Number.POSITIVE_INFINITY;
   }
 
   #sweep(): void {
     const now = performance.now();
-    this.#sweptAt = now;
     let next = Number.POSITIVE_INFINITY;
     for (const [name, { endsAt }] of this.#items) {
       if (endsAt <= now) this.#items.delete(name);
       else next = Math.min(next, endsAt);
     }
-    this.#sweepAt(next);
+    this.#mayNextAt = now + Math.max(minSweepMs, this.#items.size / visitsPerMs);
+    clearTimeout(this.#timer);
+    this.#sweepsAt = Number.POSITIVE_INFINITY;
+    this.#sweepBy(next);
   }
 
-  /** Sweeps when something expires, but not more often than worth it. */
-  #sweepAt(time: number): void {
+  /** Sweeps when something expires, or as soon after that as a sweep is worth it. */
+  #sweepBy(endsAt: number): void {
+    const time = Math.max(endsAt, this.#mayNextAt);
+    if (time >= this.#sweepsAt) return;
     clearTimeout(this.#timer);
-    this.#timer = undefined;
-    if (time === Number.POSITIVE_INFINITY) return;
-    const waitMs = Math.min(Math.max(time - performance.now(), soonestSweepMs), latestSweepMs);
+    this.#sweepsAt = time;
+    const waitMs = Math.min(Math.ceil(time - performance.now()), longestTimerMs);
     this.#timer = inBackground(setTimeout(() => this.#sweep(), waitMs));
   }
 }

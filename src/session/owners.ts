@@ -1,7 +1,7 @@
 // The sessions of each principal, counted in the engine, so that a limit holds for all nodes together.
 import type { Cluster } from "../backplane/cluster.ts";
+import { changeInTurn } from "../backplane/edits.ts";
 import type { ValueKey } from "../backplane/engine.ts";
-import { changeValue } from "../backplane/stored.ts";
 import { readJson } from "../wire/json.ts";
 import { isTexts } from "../wire/message.ts";
 
@@ -58,7 +58,7 @@ export class Owners {
     edit: (ids: readonly string[]) => Promise<readonly string[] | undefined>,
   ): Promise<void> {
     const what = "The list of a principal's sessions";
-    await changeValue(this.#cluster.engine, ownerKeyOf(owner), what, async (stored) => {
+    await changeInTurn(this.#cluster.engine, ownerKeyOf(owner), what, async (stored) => {
       const edited = await edit(stored === undefined ? [] : this.#read(stored.text));
       return edited && { text: JSON.stringify(edited), ttlMs: this.#keepMs };
     });

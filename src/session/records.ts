@@ -1,7 +1,7 @@
 // The records of sessions in the engine that nodes share: created once, changed by comparing versions, and expiring by themselves.
 import type { Cluster } from "../backplane/cluster.ts";
 import type { Engine, ValueKey } from "../backplane/engine.ts";
-import { maxTries, tooBusy } from "../backplane/stored.ts";
+import { maxTries, tooBusy } from "../backplane/edits.ts";
 import { readJson } from "../wire/json.ts";
 import { isObject } from "../wire/message.ts";
 import { applyChange, readRecord, type SessionChange, type SessionRecord } from "./record.ts";

@@ -2,7 +2,7 @@
 import { ignoreRejection } from "../async/promises.ts";
 import type { Cluster } from "../backplane/cluster.ts";
 import type { ValueKey } from "../backplane/engine.ts";
-import { changeValue } from "../backplane/stored.ts";
+import { changeValue } from "../backplane/edits.ts";
 import { readJson } from "../wire/json.ts";
 import { isObject } from "../wire/message.ts";
 

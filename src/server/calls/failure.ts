@@ -81,7 +81,7 @@ export function isInputRefused(error: unknown): error is HalyardError {
 /** Logs the exception with its stack, and returns the error id for the client. */
 function logFailure(thrown: unknown, call: Call, cause = ""): string {
   const errorId = newErrorId();
-  if (call.cancelled || call.hasAsked) return errorId;
+  if (call.cancelled) return errorId;
   const { settings } = call.core;
   const { method } = call;
   const error = thrown ?? new TypeError(`${method} threw ${thrown}: throw an Error`);

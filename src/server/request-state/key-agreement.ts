@@ -1,7 +1,7 @@
 // Refuses a node whose configured keys of request state have nothing in common with those of the running nodes.
 import type { Cluster } from "../../backplane/cluster.ts";
 import type { ValueKey } from "../../backplane/engine.ts";
-import { changeValue } from "../../backplane/stored.ts";
+import { changeValue } from "../../backplane/edits.ts";
 import { ConfigurationError } from "../../errors.ts";
 import { readJson } from "../../wire/json.ts";
 

@@ -1,7 +1,7 @@
 // The keys in the engine, on which nodes agree if none are configured: made once, rotated, and kept while states need them.
 import type { Cluster } from "../../backplane/cluster.ts";
 import type { ValueKey } from "../../backplane/engine.ts";
-import { changeValue } from "../../backplane/stored.ts";
+import { changeValue } from "../../backplane/edits.ts";
 import type { Logger } from "../../diagnostics/logger.ts";
 import { logRejection } from "../../diagnostics/rate-limited-log.ts";
 import { fromBase64Url } from "../../wire/base64.ts";
@@ -92,8 +92,10 @@ export class SharedKeys {
         return isSame ? undefined : { text: JSON.stringify({ keys: merged }) };
       });
       if (written && this.#cluster.hasJoined) this.#cluster.bus.sendSoon("all", keysChanged, {});
+      const secrets = merged.map(({ secret }) => fromBase64Url(secret) ?? new Uint8Array());
+      // Both at once, since `keys` trusts `#keys` as soon as `#stored` has one.
+      this.#keys = await deriveKeys(secrets);
       this.#stored = merged;
-      this.#keys = await deriveKeys(merged.map(({ secret }) => fromBase64Url(secret) ?? new Uint8Array()));
     }
   }
 

@@ -1,7 +1,7 @@
 // Stores tasks in the engine, so that every node can read and change them.
 import type { Cluster } from "../../backplane/cluster.ts";
 import type { StoredValue } from "../../backplane/engine.ts";
-import { changeValue } from "../../backplane/stored.ts";
+import { changeValue } from "../../backplane/edits.ts";
 import { readJson } from "../../wire/json.ts";
 import { isObject, isTexts } from "../../wire/message.ts";
 import { sizeOf, type TaskLimits, TaskRoom } from "./room.ts";
@@ -77,7 +77,7 @@ export class TaskStore {
   }
 
   /** The task with this id, if it belongs to the owner. An invalid one counts as absent. */
-  #read(owner: string, id: string, stored: StoredValue | undefined): TaskRecord | undefined {
+  #read(owner: string, id: string, stored: Pick<StoredValue, "text"> | undefined): TaskRecord | undefined {
     if (stored === undefined) return undefined;
     const task = readTask(stored.text);
     if (task?.id !== id) return void this.#cluster.ignoreInvalid("task");

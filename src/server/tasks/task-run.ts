@@ -44,7 +44,7 @@ export class TaskRun implements RunningTask, OwnTask {
   #writes: Promise<unknown> = Promise.resolve();
   #statusMessage: string | undefined;
   #isQueued = false;
-  /** Whether the task has ended, so that only its end may still be announced. */
+  /** Whether the task has ended, so that no progress is sent any more. */
   #isOver = false;
 
   /** `leave` is called when the handler ends, which may be long after the end of the task. */
@@ -185,8 +185,8 @@ export class TaskRun implements RunningTask, OwnTask {
     const at = { lastUpdatedAt: new Date().toISOString() };
     try {
       const task = await table.store.change(owner, id, { ...change, ...at });
-      // Do not announce a status that a slow store returns after the end.
-      if (task && (!this.#isOver || hasEnded(task))) await table.announce(task);
+      // After a cancellation, which is announced already, a slow store may still return an earlier status.
+      if (task && (!this.#call.cancelled || hasEnded(task))) await table.announce(task);
       return task?.status;
     } catch (error) {
       settings.logger.error("Could not store a change of a task", { taskId: id, error });
