@@ -142,6 +142,12 @@ export class GetStreams {
     stream.send(text, cursor.nextId());
   }
 
+  /** Ends every stream, because the session ends here. */
+  close(): void {
+    for (const stream of this.#open) stream.end();
+    this.#away = noStreams;
+  }
+
   /** Called when a stream of this node is no longer connected. */
   closed(stream: GetStream): void {
     if (!this.#open.includes(stream)) return;
