@@ -78,6 +78,11 @@ export class GetStreams {
     return this.#away;
   }
 
+  /** The newest stream here whose reader has the scopes. */
+  withScopes(scopes: readonly string[] | undefined): GetStream | undefined {
+    return this.#open.findLast((stream) => isGranted(scopes, stream));
+  }
+
   /** Opens a stream without `Last-Event-ID`. It begins with the messages that waited for it. */
   connect(responder: HttpResponder, principal: Principal | undefined): Promise<void> {
     return this.#log.inTurn(async () => {
@@ -394,7 +399,8 @@ export class GetStreams {
     const cursor = stream.log;
     if (cursor === undefined || sequence <= sequenceOf(cursor.at)) return;
     cursor.at = position;
-    if (!isGranted(scopes, stream)) return;
+    // Without an id: by the log it belongs to the active stream, whose reader may not have it.
+    if (!isGranted(scopes, stream)) return void this.withScopes(scopes)?.send(text, undefined);
     const isBehind = stream.congested || cursor.isBehind;
     // The notifications about a gap come first, and are written as soon as the reader takes them.
     if (!isBehind && cursor.changesAfterGap !== undefined) {

@@ -155,7 +155,7 @@ export class SessionStreams implements Stream, StreamParts, EntryTaker, Tended {
 
   forScopes(scopes: readonly string[]): Stream | undefined {
     const active = this.#active;
-    return active === undefined || isGranted(scopes, active) ? this : undefined;
+    return active === undefined || isGranted(scopes, active) ? this : this.#gets?.withScopes(scopes);
   }
 
   onDrain(callback: () => void): () => void {
