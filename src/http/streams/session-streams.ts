@@ -97,7 +97,7 @@ export class SessionStreams implements Stream, StreamParts, EntryTaker, Tended {
 
   /** Ends every stream here, because the session ends, or only leaves this process. */
   close(hasEnded: boolean): void {
-    for (const stream of this.#gets?.open ?? []) stream.end();
+    this.#gets?.close();
     this.#replies?.close();
     if (hasEnded) this.#losses?.finish();
   }
