@@ -147,7 +147,7 @@ export class GetStreams {
     stream.send(text, cursor.nextId());
   }
 
-  /** Ends every stream, because the session ends here. */
+  /** Ends every stream, because the session ends here. Those whose clients are away need no more looking after. */
   close(): void {
     for (const stream of this.#open) stream.end();
     this.#away = noStreams;
@@ -295,15 +295,21 @@ export class GetStreams {
 
   #replay(stream: GetStream, since: readonly Letter[] | undefined, messages: readonly KeptMessage[]): void {
     if (since === undefined) this.#tellGap();
-    else for (const { text, position } of since) this.#writeChange(stream, text, position);
-    for (const message of messages) this.#send(stream, message);
+    const last = since?.at(-1);
+    for (const change of since ?? []) {
+      // With the last one the client has all changes, also those that were merged with an earlier one.
+      const position = change === last ? this.#parts.server.changes.position : change.position;
+      this.#writeChange(stream, change.text, position);
+    }
+    for (const message of messages) this.#send(stream, message, true);
   }
 
   /** Ends the oldest stream. Its client cannot resume it, so that another of its streams says what it may have missed. */
   #makeRoom(): void {
     const [oldest] = this.#open;
     oldest?.end();
-    if (oldest?.log?.hasSent) this.#tellGap();
+    const isTold = this.active?.log?.changesAfterGap !== undefined;
+    if (oldest?.log?.hasSent && !isTold) this.#tellGap();
   }
 
   /** Forgets a stream whose client has another connection for it. */
@@ -395,7 +401,7 @@ export class GetStreams {
     return this.#backup === undefined ? [] : this.#backup.takeAfter(sequence);
   }
 
-  #send(stream: GetStream, { text, position, sequence, scopes }: KeptMessage): void {
+  #send(stream: GetStream, { text, position, sequence, scopes }: KeptMessage, isReplayed = false): void {
     const cursor = stream.log;
     if (cursor === undefined || sequence <= sequenceOf(cursor.at)) return;
     cursor.at = position;
@@ -410,8 +416,9 @@ export class GetStreams {
     cursor.hasSent = true;
     const id = cursor.nextId();
     if (!isBehind) return this.#write(stream, text, id, sequence);
-    // The client resumes, and gets the rest from the log.
-    if (cursor.putAside({ text, id, sequence }) > this.#parts.server.limits.maxQueueBytes) stream.destroy();
+    // The client resumes, and gets the rest from the log. What is replayed must not cut it off again: the log limits that.
+    const waiting = cursor.putAside({ text, id, sequence }, isReplayed);
+    if (waiting > this.#parts.server.limits.maxQueueBytes) stream.destroy();
   }
 
   #write(stream: GetStream, text: string, id: string | undefined, sequence: number): void {
