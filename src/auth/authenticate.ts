@@ -117,6 +117,7 @@ export const unrecognised: AuthRefusal = {
 };
 
 const refusalStatuses: ReadonlySet<unknown> = new Set([400, 401, 403, 503]);
+/** Characters of a refusal's body. An `AuthRefusal` has it. Past it, the server responds with 500, and the log says why. */
 const maxBodyLength = 65_536;
 
 /** The text of the body of a refusal that an author's code has returned, if it has one. Throws if the refusal cannot be sent. */

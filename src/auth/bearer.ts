@@ -84,6 +84,7 @@ export function protectWith(options: BearerAuthOptions, keys?: Promise<JSONWebKe
 
 const isBearer = /^bearer(?: |$)/i;
 const bearerToken = /^bearer +([\w.~+/-]+=*) *$/i;
+/** Characters of a token. Past it, the server responds with 400. */
 const maxTokenLength = 16 * 1024;
 const tokenIsMissing = "A bearer token is required: send it as Authorization: Bearer <token>";
 const headerIsMalformed = `The Authorization header must be Bearer, a space and one token of at most ${maxTokenLength} characters`;

@@ -49,6 +49,7 @@ export interface DevelopmentIssuer {
 const issuer = "https://development-issuer.invalid";
 const name = "developmentIssuer()";
 const algorithm = "ES256";
+/** Seconds of a development token. Past it, `token()` throws a `ConfigurationError`. */
 const longestSeconds = 86_400;
 
 const { audience, requiredScopes, scopesSupported, scopeHierarchy } = knownBearerOptions;

@@ -59,7 +59,7 @@ export function jwtVerifier(options: JwtOptions): Verify {
   };
 }
 
-/** How many keys are tried for a token without a key id. */
+/** Keys tried for a token. Only a token that names no key is tried with several. Past it, the server responds with 401. */
 const maxTries = 4;
 
 /** Like `jwtVerify`. A token need not name its key, and while keys change there are several that it may be. */

@@ -51,7 +51,7 @@ export interface BearerAuthOptions {
   readonly algorithms?: readonly string[] | undefined;
   /** Accepts only tokens of the type `at+jwt` (RFC 9068). @default {false} */
   readonly requireTokenType?: boolean | undefined;
-  /** Seconds by which clocks may differ. @default {5} */
+  /** Seconds by which clocks may differ. Past it, a token that has expired or is not valid yet gets 401. @default {5} */
   readonly clockToleranceSeconds?: number | undefined;
   /** The display name of the resource. */
   readonly resourceName?: string | undefined;

@@ -113,15 +113,19 @@ export interface EngineReceiver {
   back(): void;
 }
 
-/** Entries that an engine keeps in each log. */
+/**
+ * Entries of a log. Past it, the engine drops the oldest, and a client that has not read them is told to read everything
+ * again.
+ */
 export const maxLogEntries = 1000;
 
-/** UTF-8 bytes of the entries that an engine keeps in each log. It always keeps the newest entry. */
+/** Bytes of a log. They count as UTF-8, and an engine always keeps the newest entry. Past it, the engine does the same. */
 export const maxLogBytes: number = 256 * 1024;
 
 /**
- * UTF-8 bytes of one entry that nodes write. With a secret, an engine gets a third more, which NATS takes without changes of its
- * `max_payload`.
+ * Bytes of a shared message. With a `backplane`, they count as UTF-8; with a secret, an engine gets a third more, which NATS takes without
+ * changes of its `max_payload`. Past it, a push rejects with a `RangeError`, and no client gets it; a streamed result goes
+ * to its connected client without an event id, and a client that resumes before it gets 400.
  */
 export const maxEntryBytes: number = maxLogBytes;
 
@@ -144,7 +148,10 @@ export interface BackplaneOptions {
    * engine alone reveals and forges nothing. The first one writes, all of them read. @default {none: who can write to the engine is trusted}
    */
   readonly secret?: string | readonly string[] | undefined;
-  /** Milliseconds for which a node that no longer hears the others may still serve its copies of sessions. @default {5000} */
+  /**
+   * Milliseconds for which a node that no longer hears the others may still serve its copies of sessions. After it, the node
+   * reads the record of a session before it serves it, and responds with 503 if it cannot. @default {5000}
+   */
   readonly leaseMs?: number | undefined;
 }
 

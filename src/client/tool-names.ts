@@ -1,8 +1,14 @@
 // The names of tools of several servers: prefixed, short enough for every model, unique, and mapped back.
-/** What models accept as the name of a tool: at most 64 letters, digits, `_` and `-`. */
+/**
+ * Characters of a prefixed tool name. Models accept this many letters, digits, `_` and `-`. Past it, the client shortens the
+ * name, always to the same one.
+ */
 const maxLength = 64;
 const plain = /^[a-zA-Z0-9_-]+$/;
-/** A longer name of a server is rewritten, so that there is room for the name of the tool. */
+/**
+ * Characters of a server's name for `connectAll`. The name of the tool needs the rest. Past it, the client shortens it in
+ * names of tools, always to the same one.
+ */
 const maxServerName = 32;
 
 /** How shortened names end. A tool whose own name ends like that is renamed too, so that no two are confused. */

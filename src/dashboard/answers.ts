@@ -294,5 +294,5 @@ export interface Messages extends FromNodes {
   readonly dropped: number;
 }
 
-/** At most this many rows in an answer. */
+/** Rows of an answer. Past it, the answer says how many there are. */
 export const maxRows = 200;

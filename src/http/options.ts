@@ -34,9 +34,15 @@ import { defaultStreamLogLimits, type StreamLogLimits } from "./streams/log-limi
 
 /** The limits of the HTTP transport. */
 export interface HttpLimits extends SessionLimits, StreamLogLimits, ListenLimits {
-  /** Addresses, and principals, that the rate limits count separately. @default {10000} */
+  /**
+   * Addresses, and as many principals, that the rate limits count separately. Past it, further ones are counted as one.
+   * @default {10000}
+   */
   readonly maxCallers: number;
-  /** Bytes of replies and events that all slow clients together have not read yet. @default {67108864} */
+  /**
+   * Bytes of responses and events that all slow clients together have not read yet; one connection counts for a quarter at
+   * most. Past it, the caller with the most loses the connection that has read nothing for longest. @default {67108864}
+   */
   readonly maxUnsentBytes: number;
 }
 
@@ -78,16 +84,22 @@ export interface HttpOptions {
   readonly streamAfterMs?: number | undefined;
   /** Milliseconds that a client should wait before it reconnects to a closed stream. @default {1000} */
   readonly retryMs?: number | undefined;
-  /** Milliseconds after which the server closes a GET or listen stream; the client then reconnects. @default {never} */
+  /**
+   * Milliseconds that a GET or listen stream may stay open. After it, the server closes the stream, and the client reconnects.
+   * @default {never}
+   */
   readonly maxStreamMs?: number | undefined;
   /**
-   * Milliseconds that a client has to reconnect to a lost stream. After that, questions on the stream fail, and a client that
+   * Milliseconds that a client has to reconnect to a lost stream. After it, questions on the stream fail, and a client that
    * has another stream open gets a notification there for everything it may have missed. @default {30000}
    */
   readonly resumeWindowMs?: number | undefined;
-  /** Milliseconds that running calls have to finish when the server closes. @default {5000} */
+  /** Milliseconds that running calls have to finish when the server closes. After it, the server closes their streams. @default {5000} */
   readonly graceMs?: number | undefined;
-  /** Milliseconds after which the server disconnects a client that does not read what it is sent. @default {30000} */
+  /**
+   * Milliseconds in which a client must read 32 KiB of what it is sent, while more waits. After it, the server disconnects the
+   * client. @default {30000}
+   */
   readonly stallMs?: number | undefined;
   readonly limits?: Partial<HttpLimits> | undefined;
   /** Rate limits for each caller; `false` for none. @default {principals, and with `trustProxy` addresses, within `defaultCallerLimits`} */

@@ -1,18 +1,24 @@
 // The limits of sessions over HTTP, and how long what belongs to one is kept.
 export interface SessionLimits {
   /**
-   * Sessions that this process may hold; one more ends a session of the caller that has the most. With a backplane, that session
-   * only leaves this process, and any node continues it. @default {10000}
+   * Sessions that this process may hold. Past it, one of the caller that has the most ends, or the new session gets 503; with
+   * a backplane, that session only leaves this process, and any node continues it. @default {10000}
    */
   readonly maxSessions: number;
-  /** Sessions that one principal may have, in all processes of a backplane; one more ends one of its own. @default {1000} */
+  /**
+   * Sessions that one principal may have, in all processes of a backplane. Past it, one of its own that is idle or
+   * disconnected ends; if all are connected, the new session gets 503, or with a backplane the oldest ends. @default {1000}
+   */
   readonly maxSessionsPerPrincipal: number;
   /**
-   * Sessions in all processes of a backplane, roughly. Further ones are refused, and so is one of a caller that would then have more
-   * than remains for all others. @default {100000}
+   * Sessions in all processes of a backplane, roughly. Past it, a new session gets 503 if its caller would then have more than
+   * remains for all others. @default {100000}
    */
   readonly maxSharedSessions: number;
-  /** Milliseconds after which an idle session expires; with a backplane, after up to half as long again. @default {1800000} */
+  /**
+   * Milliseconds that a session may be idle; an open stream keeps it. After it, the session ends and requests with its id get
+   * 404; with a backplane, after up to half as long again. @default {1800000}
+   */
   readonly idleMs: number;
 }
 

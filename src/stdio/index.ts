@@ -27,7 +27,10 @@ export interface StdioOptions {
    * nobody else can write to `input`. @default {true on process.stdin}
    */
   readonly peerIsUser?: boolean | undefined;
-  /** Milliseconds that running calls have to finish after the client has disconnected. @default {5000} */
+  /**
+   * Milliseconds that running calls have to finish after the client has disconnected. After it, the server cancels them.
+   * @default {5000}
+   */
   readonly graceMs?: number | undefined;
   /** Whether SIGTERM and SIGINT close the server, and the process exits when it has closed. @default {true on process.stdin} */
   readonly endsProcess?: boolean | undefined;

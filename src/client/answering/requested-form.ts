@@ -22,7 +22,7 @@ import type {
   TextField,
 } from "../settings/form-schema.ts";
 
-/** How many fields a form may have. */
+/** Fields of a form. Past it, the client refuses the question. */
 const maxFields = 1000;
 
 const number: Kind<number> = { is: Number.isFinite, mustBe: "a number" };

@@ -9,7 +9,10 @@ import { ignore } from "./page.ts";
 /** Returns why a value does not match, or undefined. */
 export type Check = (value: unknown) => string | undefined;
 
-/** How many values the schema of a server may hold: compiling more would block the process for too long. */
+/**
+ * Values and keys of an output schema. Compiling more would block the process for too long. Past it, the client does not
+ * check results against it, and `observe` says so.
+ */
 const maxSchemaElements = 20_000;
 
 /** The steps of compiling all checks that a client keeps: those that have not been used for longest are compiled again when needed. */

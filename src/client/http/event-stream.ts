@@ -9,6 +9,10 @@ import type { Silence } from "./silence.ts";
 const maxSeen = 1000;
 /** The ids that a request can send back: others cannot be resumed after. */
 const sendable = /^[\x20-\x7e]+$/;
+/**
+ * Characters of an event id. All must be visible ASCII or blanks. Past it, the client does not resume the stream after that
+ * event.
+ */
 const maxIdLength = 1024;
 
 export class EventStream {

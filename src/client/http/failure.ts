@@ -8,7 +8,10 @@ import { printable, shownUrl } from "../settings/shown.ts";
 
 import type { HttpReply } from "./send.ts";
 
-/** How much of a body an error shows, and how much is read to find the secrets in it. */
+/**
+ * Characters of a body that an error shows. Twice as many are read to find the secrets in them. Past it, the rest is left
+ * out.
+ */
 const maxExcerpt = 2000;
 const maxRead = 2 * maxExcerpt;
 /** The longest time that a server can ask to wait. */

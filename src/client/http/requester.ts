@@ -8,6 +8,10 @@ import type { Refused } from "./refusals.ts";
 
 import type { HttpReply, HttpRequest, Send } from "./send.ts";
 
+/**
+ * Redirects of a request. The client follows them to the same origin only. Past it, the request fails with `HttpFailure`,
+ * which says where to.
+ */
 const maxRedirects = 5;
 
 /** A request, with headers that the requester may add to. */

@@ -57,7 +57,10 @@ const kinds: Readonly<Record<keyof ListenFilter, KindRow>> = {
   },
 };
 
-/** The longest URI that a change names: many of them may wait for a reader. */
+/**
+ * Characters of a URI that a change names. Many of them may wait for a reader. Past it, the change names no URI, and says
+ * "read again".
+ */
 const maxUri = 8192;
 
 type Member = keyof ListenFilter;

@@ -29,9 +29,15 @@ export type Reissue = "safe" | "always" | "never";
 
 /** What `connect` and each call can set. */
 export interface CallSettings {
-  /** How long a request may take without a sign of progress. @default {60000} */
+  /**
+   * Milliseconds that a request may take without a sign of progress. After it, the call fails with `CallTimeout`, and the
+   * server is told to stop. @default {60000}
+   */
   readonly timeoutMs?: number | undefined;
-  /** How long a call may take in all, with its attempts, rounds, pages and hidden lists. @default {3600000} */
+  /**
+   * Milliseconds that a call may take in all, with its attempts, rounds, pages and hidden lists. After it, the call fails in
+   * the same way. @default {3600000}
+   */
   readonly maxTimeMs?: number | undefined;
   /** Which tools are called again after a lost connection. @default {"safe"} */
   readonly reissue?: Reissue | undefined;
@@ -109,7 +115,10 @@ export interface ConnectOptions extends CallSettings {
   readonly capabilities?:
     | Pick<ClientCapabilities, "elicitation" | "sampling" | "roots" | "experimental" | "extensions">
     | undefined;
-  /** How long connecting may take. @default {30000} */
+  /**
+   * Milliseconds that connecting, and each later attempt to reconnect, may take, except while a person signs in. After it,
+   * `connect` fails with `CallTimeout`; a later attempt counts as failed. @default {30000}
+   */
   readonly connectTimeoutMs?: number | undefined;
   /** How the client waits before it tries again. */
   readonly backoff?: Partial<Backoff> | undefined;
@@ -134,6 +143,9 @@ export interface CommandTarget {
   readonly env?: { readonly [name: string]: string } | undefined;
   /** Whether a server that ended is started again, with waits between. @default {false} */
   readonly restart?: boolean | undefined;
-  /** How long the server may take to end by itself once its input is closed. @default {2000} */
+  /**
+   * Milliseconds that the server may take to end by itself once its input is closed. After it, the client sends SIGTERM, and
+   * after as long again SIGKILL, to everything that the server started. @default {2000}
+   */
   readonly graceMs?: number | undefined;
 }

@@ -23,7 +23,7 @@ interface Line {
   readonly entries: readonly string[];
 }
 
-/** Characters of each text of an entry. */
+/** Characters of each text of an entry. Past it, the text is cut. */
 export const maxText = 200;
 
 export class Track {

@@ -9,9 +9,9 @@ interface Kind {
   readonly what: string;
 }
 
-/** Longer than any search that somebody types, and any name of a client or an entry. */
+/** Characters of a search. No name of a client or an entry is longer. Past it, the dashboard responds with 400. */
 const maxText = 200;
-/** As many entries as a timeline has. */
+/** Entries of a timeline in a question. Past it, the dashboard responds with 400. */
 const maxEntries = 2000;
 
 const isText = (value: unknown): boolean => typeof value === "string" && value.length <= maxText;

@@ -38,10 +38,12 @@ export interface SiteSettings {
 /** Where the site is: alone on its port, or below a path that its author chose. */
 export type Place = "port" | "mount";
 
-const limits: MessageLimits = { maxBytes: 64 * 1024, maxDepth: 8, maxElements: 5000, maxBatch: 1 };
+/** Bytes of a question. Past it, the dashboard responds with 413. */
+const maxQuestionBytes = 64 * 1024;
+const limits: MessageLimits = { maxBytes: maxQuestionBytes, maxDepth: 8, maxElements: 5000, maxBatch: 1 };
 /** Bytes of all questions that are being read. */
 const maxLoad = 4 * 1024 * 1024;
-/** Questions that are answered at the same time; a page asks one at a time. */
+/** Questions answered at once. A page asks one at a time. Past it, the dashboard responds with 503 and `Retry-After`. */
 const maxAsking = 64;
 /** Bytes of answers that all slow readers together have not taken, and how long one may take nothing. */
 const maxUnsentBytes = 16 * 1024 * 1024;

@@ -7,8 +7,12 @@ export interface TokenRefusal {
   readonly retryAfter?: number;
 }
 
+/**
+ * Wrong tokens of an address in a minute. Past it, the dashboard responds with 429 and `Retry-After`, to the right token
+ * too, until six seconds have passed for each.
+ */
 const maxGuesses = 10;
-/** Addresses whose guesses are counted separately. */
+/** Addresses whose wrong tokens are counted. Past it, further addresses are counted as one. */
 const maxGuessers = 1000;
 /** Wrong tokens that are remembered, so that a page that was left open does not count as somebody who guesses. */
 const maxRefused = 100;

@@ -4,8 +4,9 @@ import type { CallRow } from "../answers.ts";
 import { Newest } from "./newest.ts";
 import { clientTextOf, cut, cutSubject, keptClientOf, peerOf, whoOf } from "./peers.ts";
 
-/** Calls that are shown one by one. */
+/** Last calls. They are shown one by one. Past it, older ones are dropped. */
 export const maxCalls = 30;
+/** Modern clients without a subscription. Past it, the one that called longest ago is dropped. */
 const maxClients = 1000;
 const maxNameLength = 100;
 

@@ -8,7 +8,10 @@ import { Series } from "./series.ts";
 import { Tools } from "./tools.ts";
 import { Troubles } from "./trouble.ts";
 
-/** Calls of a second that are all sampled; of further ones, every 16th stands for 16. The number of calls is always exact. */
+/**
+ * Calls sampled in a second. The number of calls is always exact. Past it, every 16th call stands for 16, so that latencies
+ * are estimates.
+ */
 const maxPerSecond = 1000;
 const standsFor = 16;
 

@@ -1,7 +1,7 @@
 // What happened in each of the last 300 seconds: calls, errors and durations.
 import { type Buckets, Histogram } from "./histogram.ts";
 
-/** How many seconds are kept. */
+/** Seconds of the plots. Past it, the oldest are dropped. */
 export const keptSeconds = 300;
 
 /** One complete second. */

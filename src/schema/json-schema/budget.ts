@@ -15,10 +15,16 @@ export interface Budget {
   readonly maxInstructions: number;
 }
 
+/**
+ * Steps of a validation. Each takes about 50 nanoseconds; a value larger than the default `maxBytes` gets proportionally
+ * more. Past it, the value counts as invalid.
+ */
+const validateSteps = 1_000_000;
+
 /** For schemas of the author, which are compiled when the program starts. */
 export const ownBudget: Budget = {
   compileSteps: 20_000_000,
-  validateSteps: 1_000_000,
+  validateSteps,
   maxInstructions: 250_000,
 };
 

@@ -5,7 +5,7 @@ import { NotLinear, type ParsedRegex, parseRegex } from "./regex-parse.ts";
 import { Automaton, type StateCache } from "./regex-automaton.ts";
 import { programSize, writeProgram } from "./regex-program.ts";
 
-/** The longest text for a pattern that needs backtracking: on a longer one, that could take forever. */
+/** Characters for a backtracking pattern. On longer texts it could take forever. Past it, the value counts as invalid. */
 export const nativeLimit = 256;
 
 /** Warns the author of such a pattern. */

@@ -8,6 +8,7 @@ import type { Call } from "../calls/call.ts";
 import type { MethodHandler } from "../calls/seams.ts";
 import { kindOf } from "../results/result-checks.ts";
 
+/** Values of a completion. Past it, the server omits the rest and sets `hasMore`. */
 const maxValues = 100;
 
 export function complete(catalogue: Catalogue): MethodHandler {

@@ -79,7 +79,7 @@ export interface CoreOptions {
    * @default {what you have registered, and logging}
    */
   readonly capabilities?: DeclaredCapabilities | undefined;
-  /** The number of definitions on one page of a list. @default {1000} */
+  /** The number of definitions on one page of a list. Past it, the list continues on the next page. @default {1000} */
   readonly pageSize?: number | undefined;
   /** How long clients may cache lists. */
   readonly cache?: { readonly [Method in ListMethod]?: CacheHint } | undefined;

@@ -1,4 +1,4 @@
-// Every other limit of SECURITY.md: a peer that asks for more gets no more, and everybody else what they got before.
+// Every other limit of docs/reference/limits.md: a peer that asks for more gets no more, and everybody else what they got before.
 import { ConfigurationError, McpServer, type ServerEvent } from "halyard";
 import { memoryBackplane } from "halyard/cluster";
 import type { HttpOptions } from "halyard/node";
@@ -36,7 +36,7 @@ export const limitRows: readonly Row[] = [
   {
     over: "messages",
     name: "one call too many at once is refused, and those that run are answered",
-    limit: "`maxInFlight`",
+    limit: "limits.maxInFlight",
     async attack(mount) {
       const { server } = makeServer({ limits: { maxInFlight: 2 } });
       const gate = deferred();
@@ -57,7 +57,7 @@ export const limitRows: readonly Row[] = [
   {
     over: "messages",
     name: "calls that weigh too much together are refused, whoever hangs up; a cancellation gets through, and others find room",
-    limit: "`maxInFlightBytes`",
+    limit: "limits.maxInFlightBytes",
     async attack(mount) {
       const { server, events } = makeServer({ limits: { maxInFlightBytes: 200_000 } });
       let begun = 0;
@@ -183,7 +183,7 @@ export const limitRows: readonly Row[] = [
   {
     over: "messages",
     name: "a list comes in pages, and a cursor that was made up leads nowhere",
-    limit: "definitions in a page",
+    limit: "pageSize",
     async attack(mount) {
       const { server } = makeServer({ pageSize: 2 });
       for (const at of [1, 2, 3]) server.tool(`t${at}`, {}, () => "");
@@ -211,7 +211,7 @@ export const limitRows: readonly Row[] = [
   {
     over: "messages",
     name: "a call that never ends keeps a server from closing no longer than it was given",
-    limit: "milliseconds to finish",
+    limit: "graceMs",
     async attack(mount) {
       const { server } = makeServer();
       let begun = 0;
@@ -272,7 +272,7 @@ export const limitRows: readonly Row[] = [
   {
     over: "http",
     name: "what waits for streams that are not read is bounded for all of them together",
-    limit: "`maxTotalQueueBytes`",
+    limit: "limits.maxTotalQueueBytes",
     leftOut: noSse,
     async attack(mount) {
       const limits = { maxTotalQueueBytes: 300_000, maxSubscribedLength: 1024 * 1024 };
@@ -299,7 +299,7 @@ export const limitRows: readonly Row[] = [
   {
     over: "http",
     name: "sessions past the limit push out idle ones, and where all are busy one more is 503",
-    limit: "`maxSessions`",
+    limit: "limits.maxSessions",
     async attack(mount) {
       const { door, url } = await limited(mount, { maxSessions: 2 });
       if (mount === "HTTP+SSE") {
@@ -321,7 +321,7 @@ export const limitRows: readonly Row[] = [
   {
     over: "http",
     name: "a principal that opens session after session pushes out its own, and nobody else's",
-    limit: "`maxSessionsPerPrincipal`",
+    limit: "limits.maxSessionsPerPrincipal",
     async attack(mount) {
       const { door, url } = await limited(mount, { maxSessionsPerPrincipal: 2, maxSessions: 4 });
       const [mallory, bob] = [{ "x-user": "mallory" }, { "x-user": "bob" }];
@@ -347,7 +347,7 @@ export const limitRows: readonly Row[] = [
   {
     over: "http",
     name: "sessions that fill a node do not fill the engine that nodes share: one more is 503",
-    limit: "`maxSharedSessions`",
+    limit: "limits.maxSharedSessions",
     leftOut: { "HTTP+SSE": "has sessions of one node, which are streams" },
     async attack(mount) {
       holdTime();
@@ -368,7 +368,7 @@ export const limitRows: readonly Row[] = [
     over: "http",
     name: "sessions that nobody uses end",
     advisories: ["CVE-2026-67430"],
-    limit: "`idleMs`",
+    limit: "limits.idleMs",
     leftOut: { "HTTP+SSE": "has no session without an open stream" },
     async attack(mount) {
       holdTime();
@@ -382,7 +382,7 @@ export const limitRows: readonly Row[] = [
   {
     over: "http",
     name: "a stream is kept for resuming up to its size; past it the client is told to read again",
-    limit: "`maxStreamBytes`",
+    limit: "limits.maxStreamBytes",
     leftOut: noSse,
     async attack(mount) {
       const { server, door, url } = await limited(mount, { maxStreamBytes: 1000 });
@@ -405,7 +405,7 @@ export const limitRows: readonly Row[] = [
   {
     over: "http",
     name: "all streams together keep no more than the limit",
-    limit: "`maxTotalBytes`",
+    limit: "limits.maxTotalBytes",
     leftOut: noSse,
     async attack(mount) {
       const { server, door, url } = await limited(mount, { maxTotalBytes: 8000 });
@@ -425,7 +425,7 @@ export const limitRows: readonly Row[] = [
   {
     over: "http",
     name: "no more streams are kept than the limit, however many are opened",
-    limit: "`maxStreams`",
+    limit: "limits.maxStreams",
     leftOut: noSse,
     async attack(mount) {
       const { door, url } = await limited(mount, { maxStreams: 5 });
@@ -441,7 +441,7 @@ export const limitRows: readonly Row[] = [
   {
     over: "http",
     name: "what is kept of a session goes with it",
-    limit: "`keepMs`",
+    limit: "limits.keepMs",
     leftOut: noSse,
     async attack(mount) {
       holdTime();
@@ -461,7 +461,7 @@ export const limitRows: readonly Row[] = [
   {
     over: "http",
     name: "one listen request too many is 429, and there is room again when one has ended",
-    limit: "`maxListens`",
+    limit: "limits.maxListens",
     leftOut: noSse,
     async attack(mount) {
       const { door, url } = await limited(mount, { maxListens: 2 });
@@ -481,7 +481,7 @@ export const limitRows: readonly Row[] = [
   {
     over: "http",
     name: "one principal cannot take the listen requests of the others",
-    limit: "`maxListensPerPrincipal`",
+    limit: "limits.maxListensPerPrincipal",
     leftOut: noSse,
     async attack(mount) {
       const { url } = await limited(mount, { maxListensPerPrincipal: 1 });
