@@ -1,4 +1,4 @@
-// Refuses what cannot be sent, and what other clients pass to the methods of a client, and shows the form here.
+// Refuses arguments that cannot be sent, and those of other clients' methods, and shows the correct form.
 import { protocolNotifications } from "../../protocol/notifications.ts";
 import { func, isPlain, mismatch, problemOf } from "../../kinds.ts";
 import { isObject } from "../../wire/message.ts";
@@ -17,7 +17,7 @@ function checkArguments(method: string, tool: string, args: unknown): void {
   checkJson(method, tool, args, "arguments");
 }
 
-/** `given`: what follows the name. */
+/** `given`: the arguments after the name. */
 export function checkCall(method: string, name: unknown, given: readonly unknown[]): void {
   checkName(method, name, '{ city: "Oslo" }');
   if (given.length > 2)
@@ -44,7 +44,7 @@ export function checkMethod(method: string, name: unknown): asserts name is stri
   );
 }
 
-/** What JSON-RPC allows is more; MCP has objects only. */
+/** JSON-RPC allows other parameters too, but MCP has only objects. */
 export function checkParams(method: string, name: unknown, params: unknown): void {
   checkMethod(method, name);
   if (params !== undefined && !isObject(params))
@@ -53,7 +53,7 @@ export function checkParams(method: string, name: unknown, params: unknown): voi
   if (method === "notify") checkNotification(method, name);
 }
 
-/** A server neither takes nor sends a notification of the protocol without its prefix. */
+/** Throws for a notification of the protocol without its prefix, which a server would ignore. */
 export function checkNotification(method: string, name: string): void {
   const whole = `notifications/${name}`;
   if (protocolNotifications.has(whole))
@@ -75,7 +75,7 @@ function checkJson(method: string, name: string, value: unknown, path: string): 
     throw new TypeError(`${method}("${name}"): ${path}${problem}, which JSON cannot hold`);
 }
 
-/** The rest of the path to a value that JSON cannot hold, and what it is. `around`: the objects that it is in. */
+/** The path and kind of a value that JSON cannot hold. `around`: the objects that contain it. */
 function problemIn(value: unknown, around: Set<object>): string | undefined {
   if (typeof value === "number") return Number.isFinite(value) ? undefined : ` is ${value}`;
   if (typeof value !== "object" || value === null)
@@ -97,7 +97,7 @@ function problemIn(value: unknown, around: Set<object>): string | undefined {
   return undefined;
 }
 
-/** `null` is an object to the operator. */
+/** `typeof null` is "object". */
 const scalars: ReadonlySet<string> = new Set(["string", "boolean", "undefined", "object"]);
 
 export function checkUri(uri: unknown): void {

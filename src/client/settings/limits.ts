@@ -1,10 +1,10 @@
-// The limits of a client, and their defaults: what a server can make it hold, and how long it waits.
+// The limits of a client, with their defaults: how much a server can make it store, and how long it waits.
 
-/** Limits on what a server can make the client hold. */
+/** Limits on how much a server can make the client store. */
 export interface ClientLimits {
   /** The largest message, in UTF-8 bytes after decompression. @default {33554432} */
   readonly maxBytes: number;
-  /** How deep arrays and objects of a message may nest. @default {200} */
+  /** How deep the arrays and objects of a message may nest. @default {200} */
   readonly maxDepth: number;
   /** How many values and keys a message may hold. @default {1000000} */
   readonly maxElements: number;
@@ -24,7 +24,10 @@ export interface ClientLimits {
   readonly maxQuestions: number;
   /** About how many bytes these questions may take. @default {67108864} */
   readonly maxQuestionBytes: number;
-  /** How many changes wait for a reader of `listen`; past that the oldest are replaced by one that says "read again". @default {1024} */
+  /**
+   * How many changes wait for a reader of `listen`. Beyond that, one change that says "read again" replaces the oldest. @default
+   * {1024}
+   */
   readonly maxChanges: number;
   /** How many results the cache keeps. @default {1000} */
   readonly maxCached: number;
@@ -59,7 +62,10 @@ export interface Backoff {
   readonly firstMs: number;
   /** The longest wait. @default {30000} */
   readonly maxMs: number;
-  /** How often a connection or stream is tried again before the client gives up; a message that arrives begins the count anew. @default {20} */
+  /**
+   * How often the client tries a connection or stream again before it gives up. A message that arrives restarts the count.
+   * @default {20}
+   */
   readonly maxAttempts: number;
 }
 
