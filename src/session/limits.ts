@@ -1,4 +1,4 @@
-// The limits of sessions over HTTP, and how long what belongs to one is kept.
+// The limits of sessions over HTTP, and how long the data of a session is kept.
 export interface SessionLimits {
   /**
    * Sessions that this process may hold; one more ends a session of the caller that has the most. With a backplane, that session
