@@ -26,7 +26,7 @@ export async function boundedFetch(url: string, init: BoundedInit = {}): Promise
   return new Response(body.length === 0 ? null : body.bytes, { status, headers });
 }
 
-/** Node says "fetch failed", and the reason only in the cause. */
+/** Node's error only says "fetch failed", and has the reason in its cause. */
 function sayWhy(error: unknown): never {
   const { cause } = error as { readonly cause?: { readonly message?: string; readonly code?: string } };
   const reason = cause?.message || cause?.code;

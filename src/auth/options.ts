@@ -155,7 +155,7 @@ export function checkBearerAuth(options: BearerAuthOptions): void {
   }
 }
 
-/** The address of a document is not the issuer that the document names. */
+/** The address of a metadata document is not the issuer that the document names. */
 function documentProblem(issuer: string): string | undefined {
   const [base] = issuer.split("/.well-known/", 1);
   return base === issuer ? undefined : `is the address of its metadata: pass ${base}`;

@@ -15,13 +15,13 @@ import type { ClusterNode } from "./presence.ts";
 export interface Cluster {
   /** The id of this node: another one each time it joins, and empty for a process alone. */
   readonly node: string;
-  /** Where all nodes find what is stored. Every operation rejects with the code `BACKPLANE_UNAVAILABLE` if it fails. */
+  /** The store that all nodes share. Every operation rejects with the code `BACKPLANE_UNAVAILABLE` if it fails. */
   readonly engine: Engine;
   /** The secrets of the backplane, the one that seals first; empty if it has none. */
   readonly secrets: readonly string[];
-  /** Whether no other process can change what the engine has, so that what this one knows is never too old. */
+  /** Whether no other process can change the engine's values, so that the copies of this one are never outdated. */
   readonly isAlone: boolean;
-  /** Milliseconds for which a node that no longer hears the others may serve what it has. */
+  /** Milliseconds for which a node that no longer hears the others may serve its copies. */
   readonly leaseMs: number;
 
   /** Joins, once for all transports of the server. Rejects if the engine cannot be used. Call {@link Cluster.leave} as often. */
@@ -45,51 +45,57 @@ export interface Cluster {
 
   /** Adds a handler for the messages of a kind, until you call the returned function. Several endpoints may each add theirs. */
   on(kind: string, handler: BusHandler): () => void;
-  /** Adds a step of joining, which may use the engine. The node has joined when all have resolved; if one rejects, it has not. */
+  /**
+   * Adds a step of joining, which may use the engine. The node has joined when all steps have resolved. If one rejects, joining
+   * fails.
+   */
   onJoin(step: () => Promise<void>): void;
   /** Adds members to what nodes tell each other about themselves. */
   introduce(about: () => JsonObject): void;
-  /** Adds a check whether the engine still has something that it must have. */
+  /** Adds a check whether the engine still has a value that must be there. */
   onVerify(check: () => Promise<boolean>): void;
-  /** Calls back when another node has left, until you call the returned function. */
+  /** Calls `callback` when another node has left, until you call the returned function. */
   onLeft(callback: (node: string) => void): () => void;
-  /** Calls back when the engine works again, until you call the returned function. Messages may have been lost meanwhile. */
+  /**
+   * Calls `callback` when the engine works again, until you call the returned function. Messages may have been lost meanwhile.
+   */
   onBack(callback: () => void): () => void;
 
   /** Sends messages to other nodes. */
   readonly bus: Messages;
-  /** Asks other nodes, and answers them. */
+  /** Asks other nodes, and answers their questions. */
   readonly questions: Questions;
-  /** Passes on what clients send. */
+  /** Passes messages of clients on to other nodes. */
   readonly forwarding: Forwards;
-  /** Counts what the logs of sessions hold, and clears some when they hold too much. */
+  /** Counts the bytes in the logs of sessions, and clears logs when there are too many. */
   readonly logBudget: LogUse;
   /** The code of a layer that only nodes with others need; undefined for a process alone. */
   part<Part>(kind: PartKind<Part>): Part | undefined;
 
   /**
-   * Passes the entries of a log to the reader, from {@link FollowedLog.start} until {@link Cluster.stopReading}. Tell the engine to follow
-   * the log, too, with an entry or with `follow`; the node repeats that now and then.
+   * Passes the entries of a log to the reader, from {@link FollowedLog.start} until {@link Cluster.stopReading}. Also tell the
+   * engine to follow the log, with an entry or with `follow`; the node repeats that at intervals.
    */
   read(log: string, reader: LogReader): FollowedLog;
-  /** Passes no more entries to the reader of this log. If it was the last, tell the engine, too. */
+  /** Stops passing entries to the reader of this log. If it was the last reader, also tell the engine. */
   stopReading(log: FollowedLog): void;
   /**
-   * Resolves with whether the engine still has what this node wrote. If not, it has lost its data although the connection stayed, and
-   * that is treated like an outage. Rejects if the engine cannot be reached.
+   * Resolves with whether the engine still has the values of this node. If not, it has lost its data although the connection
+   * stayed,
+   * which is handled like an outage. Rejects if the engine cannot be reached.
    */
   verify(): Promise<boolean>;
-  /** Logs that the engine has a value of another form than nodes write. It counts as absent. */
+  /** Logs that a value in the engine has an unexpected form. It counts as absent. */
   ignoreInvalid(kind: ValueKind): void;
 }
 
-/** What the logs of sessions hold, as far as this node knows it. */
+/** The sizes of the logs of sessions, to the knowledge of this node. */
 export interface LogUse {
   readonly bytes: number;
   readonly logs: number;
-  /** Sets the limits. With several endpoints, the largest count. */
+  /** Sets the limits. With several endpoints, the largest limits apply. */
   allow(limits: LogLimits): void;
-  /** Forgets logs that have expired. Call it now and then. */
+  /** Forgets logs that have expired. Call it at intervals. */
   sweep(now: number): void;
 }
 
@@ -97,7 +103,7 @@ export interface LogUse {
 export interface Messages {
   /** Sends a message to a node, or to all, this one included. Rejects if the engine fails. Resolving does not prove that it arrives. */
   tell(kind: string, body: JsonObject, to?: string): Promise<void>;
-  /** Sends a message to one node and resolves with its answer, or with undefined if none comes in time. */
+  /** Sends a message to one node and resolves with its answer, or with undefined if none arrives in time. */
   request(to: string, kind: string, body: JsonObject, timeMs: number): Promise<JsonObject | undefined>;
   /** Sends a message to all nodes. Passes each answer to `isEnough`, until that returns true or the time is over. */
   requestAll(
@@ -114,22 +120,25 @@ export interface Messages {
 export interface Questions {
   /** Answers `kind` of {@link Questions.askAll} on this node. */
   answer(kind: string, isYes: (body: JsonObject) => boolean | Promise<boolean>): void;
-  /** Resolves with `yes` as soon as another node says so, and with `silence` if one that this node hears does not answer in time. */
+  /**
+   * Resolves with `yes` as soon as another node answers yes, and with `silence` if a node that this one hears does not answer in
+   * time.
+   */
   askAll(kind: string, body: JsonObject): Promise<"yes" | "no" | "silence">;
   /** Sends a message to one node and resolves with its answer, or with undefined if that node is gone. Rejects if it does not answer. */
   ask(node: string, kind: string, body: JsonObject): Promise<JsonObject | undefined>;
 }
 
-/** Passes on what clients send to this node and another one needs. */
+/** Passes on messages that a client sent to this node but that another one needs. */
 export interface Forwards {
-  /** Takes what other nodes pass on, until you call the returned function. */
+  /** Handles what other nodes pass on, until you call the returned function. */
   onPassed(kind: string, taker: Taker): () => void;
   /**
-   * Passes something to the node that it belongs to: first the key, and the body only if that node expects it. Rejects with
-   * `BACKPLANE_UNAVAILABLE` if it was not passed on because the engine fails or the caller has too much on its way.
+   * Passes a message to the node that it belongs to: first the key, and the body only if that node expects it. Rejects with
+   * `BACKPLANE_UNAVAILABLE` if it was not passed on, because the engine fails or the caller has too many bytes in transit.
    */
   pass(passed: Passed): Promise<Outcome>;
-  /** Tells a node, or all, something short. Resolves when the engine has it; rejects as {@link Forwards.pass} does. */
+  /** Sends a short message to a node, or to all. Resolves when the engine has it; rejects as {@link Forwards.pass} does. */
   tell(caller: string, to: string, kind: string, body: JsonObject): Promise<void>;
 }
 
@@ -138,10 +147,10 @@ export interface FollowedLog {
   readonly log: string;
   /** The sequence number of the last entry that was passed on. */
   readonly position: number;
-  /** Begins to pass entries on: those after `last`, or all if there is none. */
+  /** Begins to pass entries on: those after `last`, or all without it. */
   start(last: LogEntry | undefined): void;
-  /** Reads what is missing. Rejects if the engine fails. */
+  /** Reads missing entries. Rejects if the engine fails. */
   catchUp(): Promise<void>;
-  /** Reads what is missing, as often as it takes. */
+  /** Reads missing entries, and tries again until it succeeds. */
   catchUpSoon(): void;
 }

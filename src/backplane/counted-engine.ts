@@ -1,4 +1,4 @@
-// Wraps an engine: what this node adds to logs, keeps and removes is counted.
+// Wraps an engine to count the entries that this node adds to logs, keeps and removes.
 import type { AppendOptions, CountedKind, Engine, LogEntry, StoredValue, ValueKey } from "./engine.ts";
 import type { LogCounter } from "./log-room.ts";
 import { byteLength } from "./stored.ts";
@@ -29,7 +29,7 @@ export class CountedEngine implements Engine {
     this.#budget.kept(logs, keepMs);
   }
 
-  // What needs no counting.
+  // These operations need no counting.
 
   get(key: ValueKey): Promise<StoredValue | undefined> {
     return this.#engine.get(key);

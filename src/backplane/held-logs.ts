@@ -1,11 +1,12 @@
-// What the logs of a cluster hold, in bytes, as one node knows it: by log, by the node that wrote, and by the caller it counts for.
+// The sizes of the logs of a cluster in bytes, as one node knows them: by log, by the node that wrote, and by the caller that the
+// log counts for.
 import { Holdings } from "../limits/holdings.ts";
 import { maxLogBytes } from "./engine.ts";
 
-/** Bytes of a log that do not count: those of a session that only opens and closes its streams. */
+/** How many bytes of a log do not count: those of a session that only opens and closes its streams. */
 const freeLogBytes = 2048;
 
-/** What one node has added to a log, as nodes tell each other. */
+/** The bytes that one node has added to a log, as nodes report them to each other. */
 export interface LogPart {
   readonly log: string;
   readonly node: string;
@@ -18,12 +19,12 @@ export interface LogPart {
 
 interface HeldLog {
   readonly log: string;
-  /** Empty while no node has said it: such logs count as those of one caller. */
+  /** Empty until a node has reported it: such logs count as those of one caller. */
   caller: string;
-  /** What each node has added; usually one node has. */
+  /** The bytes that each node has added; usually only one node has. */
   parts: readonly { readonly node: string; bytes: number }[];
   endsAt: number;
-  /** What it counts. */
+  /** How many bytes count. */
   counted: number;
 }
 
@@ -34,7 +35,7 @@ interface HeldLog {
 export class HeldLogs {
   readonly #logs = new Map<string, HeldLog>();
   readonly #holdings = new Holdings<HeldLog>(Number.POSITIVE_INFINITY);
-  /** The bytes of all logs, with those that do not count. */
+  /** The bytes of all logs, including those that do not count. */
   bytes = 0;
 
   /** The bytes of all logs. */
@@ -42,7 +43,7 @@ export class HeldLogs {
     return this.#holdings.shares.total;
   }
 
-  /** Whether a log holds more than what is free. */
+  /** Whether a log holds more bytes than are free. */
   counts(log: string): boolean {
     return (this.#logs.get(log)?.counted ?? 0) > 0;
   }
@@ -57,12 +58,12 @@ export class HeldLogs {
     return this.#logs.get(log)?.caller;
   }
 
-  /** What a node has added to a log. */
+  /** The bytes that a node has added to a log. */
   partOf(log: string, node: string): number {
     return partFor(this.#logs.get(log), node)?.bytes ?? 0;
   }
 
-  /** Sets what a node has added to a log. It becomes the newest log of its caller. */
+  /** Sets the bytes that a node has added to a log. It becomes the newest log of its caller. */
   set({ log, node, bytes, leftMs, caller }: LogPart, now: number): void {
     const held = this.#logs.get(log) ?? this.#add(log);
     const before = sumOf(held.parts);
@@ -89,12 +90,12 @@ export class HeldLogs {
     return held.counted > 0;
   }
 
-  /** The logs that the engine has removed by their age. */
+  /** The logs that the engine has removed because of their age. */
   expired(now: number): string[] {
     return [...this.#logs.values()].filter(({ endsAt }) => endsAt <= now).map(({ log }) => log);
   }
 
-  /** The log that gives way at the limit: of the caller that holds the most, the one that was used least recently. */
+  /** The log to clear at the limit: of the caller with the most bytes, the one used least recently. */
   oldestOfGreediest(): string | undefined {
     const caller = this.#holdings.shares.greediest();
     if (caller === undefined) return undefined;

@@ -1,4 +1,5 @@
-// One budget for the bytes of all logs of a cluster: each node counts what it adds, tells the others now and then, and makes room.
+// One budget for the bytes of all logs of a cluster: each node counts what it adds, reports it to the others at intervals, and
+// clears logs.
 import { inBackground } from "../async/timers.ts";
 import type { Logger } from "../diagnostics/logger.ts";
 import type { JsonObject } from "../wire/message.ts";
@@ -7,22 +8,22 @@ import type { AppendOptions, Engine } from "./engine.ts";
 import type { HeldLogs, LogPart } from "./held-logs.ts";
 import { type LogCounter, type LogLimits, LogRoom } from "./log-room.ts";
 
-/** Milliseconds after which a node tells the others what it has added. */
+/** Milliseconds after which a node reports its additions to the others. */
 const tellMs = 1000;
 
-/** The part of the budget that a node adds at most before it tells the others. */
+/** The part of the budget that a node may add before it reports to the others. */
 const untoldPart = 1 / 64;
 
-/** A change of less than this part of what was told is not worth telling. */
+/** A change of less than this part of the last report is not reported. */
 const smallPart = 1 / 4;
 
 /** Parts of logs in one message to other nodes, logs in an answer to one of them, and characters of a caller. */
 const [maxParts, maxLogs, maxCaller] = [500, 100, 256];
 
-/** Milliseconds that another node has to say what it knows. */
+/** How long another node may take to report what it knows, in milliseconds. */
 const answerMs = 3000;
 
-/** What the budget needs of its cluster. */
+/** The parts of its cluster that the budget needs. */
 export interface BudgetHost {
   readonly node: string;
   readonly bus: Bus;
@@ -35,15 +36,17 @@ interface Told {
 }
 
 /**
- * When the logs hold more than the budget, the caller that holds the most loses the log that it used least recently. Nodes decide that
- * alone, each when it adds something, by what all of them have told: so the logs exceed the budget by what is not told yet at most.
+ * When the logs exceed the budget, the caller with the most bytes loses the log that it used least recently. Each node decides
+ * that
+ * by itself when it adds an entry, from the reports of all nodes. So the logs exceed the budget at most by what is not yet
+ * reported.
  */
 export class LogBudget implements LogCounter {
   readonly #host: BudgetHost;
   readonly #room: LogRoom;
-  /** What this node has told of each log. */
+  /** The last report of this node for each log. */
   readonly #told = new Map<string, Told>();
-  /** The logs of which it has to tell. */
+  /** The logs that this node has yet to report. */
   readonly #untold = new Set<string>();
   #untoldBytes = 0;
   #isConnected = false;
@@ -83,7 +86,7 @@ export class LogBudget implements LogCounter {
     return this.#room.held;
   }
 
-  /** Forgets everything, because the node leaves. */
+  /** Forgets all logs, because the node leaves. */
   close(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
@@ -161,7 +164,7 @@ export class LogBudget implements LogCounter {
     this.#held.delete(log);
   }
 
-  // What other nodes say.
+  // Handles the reports of other nodes.
 
   #hear(records: unknown): void {
     if (!Array.isArray(records)) return;
@@ -173,7 +176,7 @@ export class LogBudget implements LogCounter {
     }
   }
 
-  /** Answers a node that has just joined: what this one knows of the logs from that one on. */
+  /** Answers a node that has just joined: the logs that this node knows, from the requested one on. */
   #page(from: unknown): JsonObject {
     const now = performance.now();
     const { counted } = this.#held;
@@ -183,7 +186,7 @@ export class LogBudget implements LogCounter {
     return { parts: parts.map(recordOf), next: start + page.length, of: counted.length };
   }
 
-  /** Asks the first other node that it hears what the logs hold that were written before. */
+  /** Asks the first other node that it hears for the sizes of the logs that were written before. */
   #meet(other: string): void {
     if (this.#hasAsked || other === this.#host.node || !this.#isConnected) return;
     this.#hasAsked = true;
@@ -206,7 +209,7 @@ function recordOf({ log, node, bytes, leftMs, caller }: LogPart): unknown {
   return [log, node, bytes, Math.ceil(leftMs), caller ?? null];
 }
 
-/** A part as another node has sent it; undefined if it is none. */
+/** A part that another node has reported; undefined if it is invalid. */
 function partOf(record: unknown): LogPart | undefined {
   if (!Array.isArray(record)) return undefined;
   const [log, node, bytes, leftMs, caller] = record as unknown[];

@@ -1,29 +1,29 @@
-// What the logs of sessions may hold: the rule by which a log gives way, for a process alone and for each node of a cluster.
+// The limits of the logs of sessions: the rule for clearing a log, for a process alone and for each node of a cluster.
 import type { Logger } from "../diagnostics/logger.ts";
 import { logRejection } from "../diagnostics/rate-limited-log.ts";
 import { Holdings } from "../limits/holdings.ts";
 import type { AppendOptions, Engine } from "./engine.ts";
 import { HeldLogs } from "./held-logs.ts";
 
-/** What all logs may hold. */
+/** The limits of all logs together. */
 export interface LogLimits {
   readonly bytes: number;
   /** How many logs there may be in a process alone; those of a cluster are only limited in bytes. */
   readonly logs: number;
 }
 
-/** Counts what is added to logs. A {@link CountedEngine} tells it. */
+/** Counts what is added to logs. A {@link CountedEngine} calls it. */
 export interface LogCounter {
   connect(engine: Engine): void;
   /** Counts an entry of so many bytes. */
   added(log: string, bytes: number, options: AppendOptions): void;
-  /** The logs are kept for longer. */
+  /** Called when the logs are kept for longer. */
   kept(logs: readonly string[], leftMs: number): void;
-  /** The log was removed. */
+  /** Called when the log was removed. */
   removed(log: string): void;
 }
 
-/** Limits until an endpoint sets its own. */
+/** The limits until an endpoint sets its own. */
 const defaultLimits: LogLimits = { bytes: 64 * 1024 * 1024, logs: Number.POSITIVE_INFINITY };
 
 /** Bytes that an engine needs for an entry besides its text, roughly. */
@@ -32,10 +32,10 @@ const entryBytes = 64;
 /** Milliseconds that a cleared log is kept: longer than that of any session that is not in use. */
 const clearedMs = 3_600_000;
 
-/** Milliseconds between two looks for logs that have expired: usually, and while the logs hold too much. */
+/** Milliseconds between two sweeps for expired logs: usually, and while the logs exceed the limits. */
 const [sweepMs, fullSweepMs] = [10_000, 1000];
 
-/** When the logs hold more than their limits, the caller that holds the most loses the log that it used least recently. */
+/** When the logs exceed their limits, the caller with the most bytes loses the log that it used least recently. */
 export class LogRoom {
   held: HeldLogs = new HeldLogs();
   readonly #logger: Logger;
@@ -52,7 +52,7 @@ export class LogRoom {
     return this.#limits ?? defaultLimits;
   }
 
-  /** Sets the limits. With several endpoints, the largest count. */
+  /** Sets the limits. With several endpoints, the largest limits apply. */
   allow({ bytes, logs }: LogLimits): void {
     const { bytes: most = 0, logs: mostLogs = 0 } = this.#limits ?? {};
     this.#limits = { bytes: Math.max(most, bytes), logs: Math.max(mostLogs, logs) };
@@ -64,7 +64,7 @@ export class LogRoom {
     if (engine === undefined) this.held = new HeldLogs();
   }
 
-  /** Counts what a node has added to a log, and returns how much that is. */
+  /** Counts the bytes that a node adds to a log, and returns their sum. */
   count(log: string, node: string, bytes: number, { keepMs, caller, maxBytes }: AppendOptions): number {
     const more = bytes + entryBytes;
     const part = Math.min(this.held.partOf(log, node) + more, maxBytes ?? Number.POSITIVE_INFINITY);
@@ -72,7 +72,7 @@ export class LogRoom {
     return more;
   }
 
-  /** Whether it is time to look for logs that have expired. */
+  /** Whether it is time to sweep expired logs. */
   isSweepDue(now: number): boolean {
     const isFull = this.held.total > this.limits.bytes;
     if (now - this.#sweptAt <= (isFull ? fullSweepMs : sweepMs)) return false;
@@ -80,7 +80,7 @@ export class LogRoom {
     return true;
   }
 
-  /** Clears logs until the others fit. `forget` is called with each. */
+  /** Clears logs until the others fit. Calls `forget` with each. */
   makeRoom(forget: (log: string) => void): void {
     const engine = this.#engine;
     if (engine === undefined) return;
@@ -92,7 +92,7 @@ export class LogRoom {
     }
   }
 
-  /** Empties a log: its readers find out that they have missed something. */
+  /** Empties a log. Its readers notice that they have missed entries. */
   clear(log: string): void {
     const engine = this.#engine;
     if (engine === undefined) return;
@@ -128,7 +128,7 @@ export class LoneLogs implements LogCounter {
   }
 
   added(log: string, bytes: number, options: AppendOptions): void {
-    // The log of changes belongs to no caller, and is bounded by itself.
+    // The log of changes belongs to no caller, and has a limit of its own.
     const known = this.#room.held.callerOf(log);
     const caller = known ?? options.caller;
     if (caller === undefined) return;

@@ -1,4 +1,4 @@
-// A process without a backplane: its engine is its own memory, and there are no other nodes to join, hear or ask.
+// A process without a backplane: its engine is in its own memory, and there are no other nodes.
 import type { Logger } from "../diagnostics/logger.ts";
 import type { Cluster, FollowedLog, Forwards, Messages, Questions } from "./cluster.ts";
 import { CountedEngine } from "./counted-engine.ts";
@@ -9,7 +9,7 @@ import { LoneLogs } from "./log-room.ts";
 import { Memory, MemoryEngine } from "./memory-engine.ts";
 import type { ClusterNode } from "./presence.ts";
 
-/** Nothing is to be stopped. */
+/** There is nothing to stop. */
 const stopped = (): void => {};
 
 const noMessages: Messages = {

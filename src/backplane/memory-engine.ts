@@ -1,4 +1,4 @@
-// The engine in the memory of one process: of a process alone, and of servers that share it there, as in tests.
+// The engine in the memory of one process: for a process alone, and for servers that share it there, as in tests.
 import { inBackground, longestTimerMs } from "../async/timers.ts";
 import {
   type AppendOptions,
@@ -31,10 +31,12 @@ interface KeptLog extends Mortal {
 /** The fewest milliseconds between two sweeps. */
 const minSweepMs = 10;
 
-/** What a sweep may visit for each millisecond until the next one, so that sweeping takes a small share of the time. */
+/**
+ * How many entries a sweep may visit for each millisecond until the next one, so that sweeping takes a small share of the time.
+ */
 const visitsPerMs = 100;
 
-/** What has expired is gone for readers at once, and leaves the memory at the next sweep. */
+/** Holds things that expire. Readers no longer see an expired one, and the next sweep frees its memory. */
 class Expiring<T extends Mortal> {
   readonly #items = new Map<string, T>();
   #timer: ReturnType<typeof setTimeout> | undefined;
@@ -56,13 +58,13 @@ class Expiring<T extends Mortal> {
     this.#items.delete(name);
   }
 
-  /** May count what has expired since the last sweep. */
+  /** May include things that have expired since the last sweep. */
   get size(): number {
     if (performance.now() >= this.#mayNextAt) this.#sweep();
     return this.#items.size;
   }
 
-  /** Keeps what has expired until something is added. */
+  /** Stops the timer until something is added. Expired things stay in memory. */
   rest(): void {
     clearTimeout(this.#timer);
     this.#sweepsAt = Number.POSITIVE_INFINITY;
@@ -81,7 +83,7 @@ class Expiring<T extends Mortal> {
     this.#sweepBy(next);
   }
 
-  /** Sweeps when something expires, or as soon after that as a sweep is worth it. */
+  /** Schedules a sweep for when something expires, or for as soon afterwards as it is worthwhile. */
   #sweepBy(endsAt: number): void {
     const time = Math.max(endsAt, this.#mayNextAt);
     if (time >= this.#sweepsAt) return;
@@ -92,12 +94,12 @@ class Expiring<T extends Mortal> {
   }
 }
 
-/** What the nodes of one cluster share. */
+/** The memory that the nodes of one cluster share. */
 export class Memory {
   readonly logs: Expiring<KeptLog> = new Expiring();
   readonly followers: Map<string, Set<string>> = new Map();
   readonly nodes: Map<string, EngineReceiver> = new Map();
-  /** Gets every entry, because there is no other node that could follow a log. */
+  /** Receives every entry, because there is no other node that could follow a log. */
   readonly #only: EngineReceiver["entry"] | undefined;
   readonly #values = new Map<ValueKind, Expiring<Kept>>();
   #numbers = 0;
@@ -211,7 +213,7 @@ export class MemoryEngine implements Engine {
     }
     shared.logs.set(name, log);
     if (follow === "start") shared.follow(name, this.#node);
-    // At once, so that a push to a stream of this process is written in the same turn.
+    // Passed at once, so that a push to a stream of this process is written in the same turn.
     shared.pass(name, entry);
     if (follow === "stop") shared.unfollow(name, this.#node);
     return entry.sequence;
@@ -274,7 +276,7 @@ export class MemoryEngine implements Engine {
     return version;
   }
 
-  /** Later, as over a network, and only to a node that is still there then. */
+  /** Deferred, as over a network, and only to a node that has not left by then. */
   #tell(node: string, pass: (receiver: EngineReceiver) => void): void {
     queueMicrotask(() => {
       const receiver = this.#all.nodes.get(node);

@@ -26,7 +26,7 @@ export interface DashboardOptions {
   readonly tryIt?: boolean | undefined;
   /** Whether the page can end sessions. @default {false: it only reads} */
   readonly actions?: boolean | undefined;
-  /** How many messages the dashboard keeps from the start; at most 10,000. @default {0: it keeps those of clients that you follow} */
+  /** How many messages the dashboard keeps from the start; at most 10,000. @default {0: it keeps those of followed clients} */
   readonly history?: number | undefined;
   /** The URL of the MCP endpoint that the page calls. @default {the one that is served} */
   readonly endpoint?: string | undefined;

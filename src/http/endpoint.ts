@@ -49,7 +49,7 @@ export interface HttpStats {
   readonly timers: number;
 }
 
-/** The open endpoints of each server; so many are made for one request each. */
+/** The number of open endpoints of each server. Many of them mean that the author creates one for each request. */
 const openEndpoints = new WeakMap<ServerPort, number>();
 const tooManyEndpoints = 11;
 
@@ -117,7 +117,7 @@ export class Endpoint {
     return (this.#closing ??= this.#close());
   }
 
-  /** Warns of handlers that are made for each request: a session is known to only one of them. */
+  /** Warns of handlers that are created for each request: a session is known to only one of them. */
   #countOpen(added: 1 | -1): void {
     const { server } = this.state;
     const open = (openEndpoints.get(server) ?? 0) + added;
@@ -225,7 +225,7 @@ export class Endpoint {
     return true;
   }
 
-  /** A browser hides from its page why it may not call. */
+  /** Logs why CORS refuses a page, because the browser hides the reason from the page. */
   #warnOfCors(request: HttpRequest): void {
     const origin = clip(request.header("origin") ?? "another origin");
     this.state.rateLimitedLog.warn(`A page of ${origin} may not call: add its origin to cors.origins`);
@@ -247,7 +247,7 @@ export class Endpoint {
 
 const onceForAll = "call fetchHandler() or nodeHandler() once, and not for each request";
 
-/** Says where things are, and which option moves them to the path that was requested. */
+/** Names the paths that are served, and the option that moves them to the requested path. */
 function notFound(requested: string, { path, health }: HttpSettings): string {
   if (health === undefined)
     return `Not found: the MCP endpoint is at ${path}. If you mount it at ${requested}, pass path: "${requested}"`;

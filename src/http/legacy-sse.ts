@@ -246,7 +246,7 @@ export class LegacySse {
     accept(responder);
   }
 
-  /** Refuses a message that comes too late, and returns whether it did. */
+  /** Refuses a message that arrives after the server began to close, and returns whether it did. */
   #refuseLate({ responder, incoming }: HttpExchange): boolean {
     if (!this.#isTooLate(incoming)) return false;
     refuseClosing(responder);
@@ -292,7 +292,7 @@ export class LegacySse {
   }
 }
 
-/** What the pipe needs of a message. */
+/** The parts of a message that the pipe needs. */
 type PassedMessage = Pick<HttpExchange, "incoming" | "principal" | "checkedScopes"> &
   Partial<Pick<HttpExchange, "counted">>;
 

@@ -119,7 +119,7 @@ export interface HttpOptions {
    * cannot be reached, 503 `closing`. Probes need no token and may use any `Host`. `true` means `/health`. @default {false}
    */
   readonly health?: boolean | string | undefined;
-  /** Shows what goes on: `dashboard()` of `halyard/dashboard`. @default {none} */
+  /** Shows what happens on the endpoint: `dashboard()` of `halyard/dashboard`. @default {none} */
   readonly dashboard?: EndpointDashboard | undefined;
 }
 
@@ -228,12 +228,14 @@ export const knownHttpOptions: Known<HttpOptions> = {
   ),
 };
 
-/** Whether a function makes an `Auth`, and was to be called; as `authenticate` it would fail for each request. */
+/**
+ * Whether the function creates an `Auth`, so that the author forgot to call it. As `authenticate` it would fail for each request.
+ */
 function isMaker({ name }: { readonly name: string }): boolean {
   return name === "bearerAuth" || name === "developmentIssuer";
 }
 
-/** Whether it is what `developmentIssuer()` returns. */
+/** Whether the value was returned by `developmentIssuer()`. */
 function isIssuer(value: unknown): boolean {
   return hasMethods((Object(value) as { readonly auth?: unknown }).auth, "authenticate");
 }

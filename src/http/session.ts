@@ -42,7 +42,7 @@ export class HttpSession implements LiveSession {
 
   /** The connection of a new session. It keeps the identity of its principal; each request brings its own scopes. */
   static mint({ changes }: ServerPort, principal: Principal | undefined, caller: string): Connection {
-    // 256 random bits: nobody can guess one.
+    // 256 random bits are unguessable.
     const session = randomId(32);
     const connection = new Connection({
       transport: "http",

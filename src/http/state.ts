@@ -18,7 +18,7 @@ import type { SessionStreams } from "./streams/session-streams.ts";
 import type { Witness } from "./streams/host.ts";
 import { Unsent } from "./edge/unsent.ts";
 
-/** Records of sessions that are read at once to see whether they are still there. */
+/** How many records of sessions are read at once, to see whether the sessions still exist. */
 const maxChecks = 100;
 
 export class HttpState implements Tended {
@@ -28,13 +28,13 @@ export class HttpState implements Tended {
   readonly sessions: Sessions<HttpSession>;
   readonly heartbeat: Heartbeat;
   readonly unsent: Unsent;
-  /** For lines that any client can cause. */
+  /** For messages that any client can cause. */
   readonly rateLimitedLog: RateLimitedLog;
   /** Whether the server is closing: running calls may finish, and new ones are refused. */
   closing = false;
   witness: Witness | undefined;
   readonly listens: Listens;
-  /** Resolves when this node has joined the cluster, if there is one. What needs the other nodes waits for it. */
+  /** Resolves when this node has joined the cluster, if there is one. Work that needs the other nodes waits for it. */
   readonly joined: Promise<void>;
   readonly #stopHearing: readonly (() => void)[];
   /** The sessions whose records are still to be read, and how many are being read. */
@@ -57,7 +57,7 @@ export class HttpState implements Tended {
     this.#stopHearing = this.#hear(cluster);
   }
 
-  /** Answers other nodes about the calls that run here, and tells every session what happens to the cluster. */
+  /** Answers questions of other nodes about the calls of this one, and passes events of the cluster to every session. */
   #hear(cluster: Cluster): (() => void)[] {
     return [
       cluster.on("running", ({ session, stream }) => {
@@ -122,7 +122,7 @@ export class HttpState implements Tended {
     }
   }
 
-  /** Hands the sessions over, or ends them, and hears nothing more of the cluster. */
+  /** Hands the sessions over, or ends them, and stops receiving events of the cluster. */
   async close(): Promise<void> {
     await this.sessions.close();
     this.heartbeat.stop();

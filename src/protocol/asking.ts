@@ -82,7 +82,7 @@ export interface AskOptions {
    * @default {made of the question itself, and of how often it was asked before}
    */
   readonly key?: string | undefined;
-  /** How long to wait for an answer; a sign of progress from the client starts it again. Modern clients come back when they like. */
+  /** How long to wait for an answer; a progress report of the client restarts it. Modern clients retry when they like. */
   readonly timeoutMs?: number | undefined;
 }
 

@@ -86,7 +86,7 @@ export class Asks {
     const key = `${ask.to.session} ${id}`;
     if (ask.signal?.aborted) return Promise.reject(askFailed(ask.method, String(ask.signal.reason)));
     const params = { ...ask.params, _meta: { ...metaOf(ask.params), progressToken: id } };
-    // First, since it throws for params that are not JSON.
+    // Serialise first, because this throws for params that are not JSON.
     const text = JSON.stringify({ jsonrpc: "2.0", id, method: ask.method, params });
     const ended = this.#watch(ask);
     return new Promise<JsonObject>((resolve, reject) => {
@@ -97,9 +97,9 @@ export class Asks {
         reject(error);
       };
       const giveUp = (problem: string): void => {
-        // For a question of a task, `_meta` ties the notification to the task, too.
+        // For a question of a task, `_meta` ties the notification to the task.
         const about = { requestId: id, reason: problem, _meta: metaOf(ask.params) };
-        // If it cannot be sent, the client answers in vain.
+        // If it cannot be sent, the client's answer is ignored.
         void write(ask.stream, encodeNotification("notifications/cancelled", about)).catch(() => {});
         fail(problem);
       };
@@ -110,7 +110,7 @@ export class Asks {
         return setTimeout(() => giveUp(`No answer within ${Math.round(ask.timeoutMs)} ms`), leftMs);
       };
       let timer = wait();
-      // Before the write, so that a stream that breaks during it fails the question.
+      // Registered before the write, so that a stream that breaks during the write fails the question.
       const stopLosing = ask.stream.onLost(() => fail(lost, askFailed(ask.method, lost, streamLost)));
       const release = (): void => {
         this.#pending.delete(key);
@@ -136,7 +136,10 @@ export class Asks {
     });
   }
 
-  /** Restarts the timeout of the question that a client reports progress on. If another node has asked it, that node is told. */
+  /**
+   * Restarts the timeout of the question that a client reports progress on. If another node asked it, passes the report to that
+   * node.
+   */
   progressed(session: string | undefined, token: unknown, caller: string): Promise<void> | undefined {
     const pending = this.#find(session, token);
     const asker = this.#asker(token);
@@ -169,7 +172,7 @@ export class Asks {
   ): Promise<boolean> | undefined {
     const asker = this.#asker(response.id);
     if (session === undefined || asker === undefined) return undefined;
-    // Only the scopes: the other node needs to know nothing else about the sender.
+    // Passes only the scopes, because the other node needs to know nothing else about the sender.
     const scopes = grant === "everything" ? grant : grant?.scopes;
     const key = { session, id: response.id };
     const body = { session, response, grant: scopes };
@@ -183,7 +186,7 @@ export class Asks {
     return node === this.#cluster.node ? undefined : node;
   }
 
-  /** Whether that node settled a question with what was passed to it. */
+  /** Whether that node settled a question with the passed response. */
   #isSettled(outcome: Outcome, node: string): boolean {
     if (outcome.state === "answered") return outcome.answer["isSettled"] === true;
     if (outcome.state === "gone" || !this.#cluster.hears(node)) return false;

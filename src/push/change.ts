@@ -1,4 +1,4 @@
-// A change that nodes tell each other: as it is written to the shared log, and read back.
+// A change that nodes share: as it is written to the shared log, and read back.
 import { type EntryChecks, readEntry, smallEntryText } from "../backplane/stored.ts";
 import { isObject } from "../wire/message.ts";
 import { areScopes } from "./session-entries.ts";

@@ -105,7 +105,7 @@ export class Hub {
     return this.#tell({ k: "publish", method: notification, key, params, scopes });
   }
 
-  /** Tells all nodes that a list has changed. `print` is the fingerprint of this node's list. */
+  /** Notifies all nodes that a list has changed. `print` is the fingerprint of this node's list. */
   async announce(notification: string, print: string | undefined): Promise<number> {
     return this.#tell({ k: "publish", method: notification, print });
   }
@@ -166,11 +166,11 @@ export class Hub {
     return new Frame(method, params, topic, scopes ?? this.#scopesOf(topic), position);
   }
 
-  /** Tells every listener of this node that each of its topics may have changed. */
+  /** Notifies every listener of this node that each of its topics may have changed. */
   tellEverything(): void {
     const listeners = [...this.listeners].filter(({ isAway }) => !isAway);
     for (const listener of listeners) listener.markGap();
-    // Later, so that changes that follow at once are merged with it.
+    // Deferred, so that changes that follow at once are merged with it.
     queueMicrotask(() => {
       for (const listener of listeners) if (!deliver(listener)) this.close(listener);
     });
@@ -191,7 +191,7 @@ export class Hub {
     const remote = this.#remote?.isJoined ? this.#remote : undefined;
     if (!remote || (listener && !listener.stream.recovers)) return this.pushHere(session, push);
     const text = new Frame(method, params).plain();
-    // A larger one than nodes share reaches an open stream of this node, and is not kept.
+    // A message that is too large for other nodes reaches an open stream of this node, and is not kept.
     if (listener?.reachable && !remote.canKeep(text)) return this.pushHere(session, push);
     if (listener)
       return takes(listener.log, method, params) && remote.append(session, text, scopes, listener.caller);
@@ -221,7 +221,7 @@ export class Hub {
   }
 
   /**
-   * Where a session can be asked, on any node. In a cluster, a question to an HTTP session waits for its next stream; without one, the
+   * How to ask a session, on any node. In a cluster, a question to an HTTP session waits for its next stream; without one, the
    * session needs an open stream.
    */
   async find(session: string, scopes?: readonly string[]): Promise<AskTarget | undefined> {
@@ -232,7 +232,7 @@ export class Hub {
     return stream ? { to: listener, stream } : this.#remote.find(session, scopes);
   }
 
-  /** The log of a session that reads its messages from there. */
+  /** The log of a session, if its stream reads messages from there. */
   #logOf({ session, stream, caller }: Listener, scopes: readonly string[] | undefined): Stream | undefined {
     if (!this.#remote?.isJoined || !stream.recovers || session === undefined) return undefined;
     const log = this.#remote.streamTo(session, scopes, caller);
@@ -285,7 +285,9 @@ export class Hub {
   }
 }
 
-/** Delivers a frame, or what is queued. Returns false if the transport throws, so that the other listeners still get theirs. */
+/**
+ * Delivers a frame, or the queued messages. Returns false if the transport throws, so that the other listeners still get theirs.
+ */
 function deliver(listener: Listener, frame?: Frame): boolean {
   try {
     if (frame) return listener.deliver(frame);

@@ -1,4 +1,4 @@
-// Reaches sessions that this node does not have: through their log, or through the node that has their pipe.
+// Reaches sessions of other nodes: through their log, or through the node that has their pipe.
 import type { Cluster } from "../backplane/cluster.ts";
 import { nodeOf } from "../backplane/node-ids.ts";
 import { HalyardError } from "../errors.ts";
@@ -38,7 +38,7 @@ interface LocalSessions {
   reach(session: string, scopes?: readonly string[]): AskTarget | undefined;
 }
 
-/** What nodes need of a session that they do not have. */
+/** The facts that nodes need about a session of another node. */
 interface KnownSession {
   readonly principal: Principal | undefined;
   readonly logLevel: LogLevel | undefined;
@@ -118,7 +118,7 @@ export class RemoteSessions {
     throw new HalyardError("BACKPLANE_UNAVAILABLE", "The engine has lost its data, perhaps with the session");
   }
 
-  /** Where a session can be asked that is not on this node; undefined if it does not exist. */
+  /** How to ask a session that is not on this node; undefined if it does not exist. */
   async find(session: string, scopes?: readonly string[]): Promise<AskTarget | undefined> {
     const node = nodeOf(session);
     if (node !== undefined) {
@@ -162,7 +162,7 @@ export class RemoteSessions {
   /** Passes a message to the node that has the pipe of a session; that node never passes it on. */
   async #pass(node: string, kind: "push" | "ask", body: JsonObject): Promise<boolean> {
     if (node === this.#cluster.node || !this.#cluster.hears(node)) return false;
-    // It goes through the engine like an entry, and has the same limit.
+    // The message goes through the engine like an entry, and has the same limit.
     smallEntryText(body);
     return (await this.#cluster.questions.ask(node, kind, body))?.["isReached"] === true;
   }

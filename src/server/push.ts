@@ -36,7 +36,7 @@ interface PushParts {
   readonly isExtension: (notification: string) => boolean;
 }
 
-/** Throws for what is not a notification. */
+/** Throws if `method` or `params` is not that of a notification. */
 function checkSent(usage: string, name: string, method: unknown, params: unknown): void {
   const fail = (problem: string): never => {
     throw new TypeError(`push.${usage}: ${problem}`);
@@ -51,7 +51,7 @@ function checkSent(usage: string, name: string, method: unknown, params: unknown
   if (method === logMessage && level !== undefined && !isLogLevel(level)) fail(levelProblem(level));
 }
 
-/** Throws for what is not the id of a session. A modern client has none. */
+/** Throws if `session` is not a session id. A modern client has none. */
 function checkSession(usage: string, session: unknown): void {
   const problem = problemOf(filledText, session);
   if (problem === undefined) return;

@@ -38,14 +38,17 @@ export class SessionCounts {
     return room > 0 && (await this.#tallies.of(caller, room)) <= room;
   }
 
-  /** The session was made: past the limit of its principal, the oldest of that principal ends. Resolves with the period it counts in. */
+  /**
+   * Called when the session was created: past the limit of its principal, the oldest one of that principal ends. Resolves with
+   * the period it counts in.
+   */
   async made(principal: Principal | undefined, id: string, sessions: OwnedSessions): Promise<number> {
     this.#made++;
     if (principal) await this.#owners.add(principalKey(principal), id, sessions);
     return this.#tallies.period;
   }
 
-  /** Counts a session no longer: it was not made, or has ended. */
+  /** Stops counting a session that was not created, or has ended. */
   remove(caller: string): void {
     this.#tallies.add(caller, -1);
   }
@@ -60,7 +63,7 @@ export class SessionCounts {
     return this.#tallies.keep(caller, countedIn);
   }
 
-  /** What the engine has to keep while sessions of these principals are used. */
+  /** The engine's values that must be kept while sessions of these principals are used. */
   keysOf(principals: Iterable<Principal | undefined>): ValueKey[] {
     const owners = new Set<string>();
     for (const principal of principals) if (principal) owners.add(principalKey(principal));
@@ -72,7 +75,7 @@ export class SessionCounts {
     this.#tallies.sweep();
   }
 
-  /** How many more sessions there may be, by a count that is a second old at most, and newer if there is little room. */
+  /** How many more sessions there may be. The count is at most a second old, and newer if there is little room. */
   async #room(): Promise<number> {
     const max = this.#maxSessions;
     const now = performance.now();

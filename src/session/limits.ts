@@ -1,4 +1,4 @@
-// The limits of sessions over HTTP, and how long what belongs to one is kept.
+// The limits of sessions over HTTP, and how long the data of a session is kept.
 export interface SessionLimits {
   /**
    * Sessions that this process may hold. Past it, one of the caller that has the most ends, or the new session gets 503; with

@@ -1,4 +1,4 @@
-// What sessions need of each of them and of their endpoint.
+// The parts of a session and of its endpoint that `Sessions` needs.
 import type { Cluster } from "../backplane/cluster.ts";
 import type { RateLimitedLog } from "../diagnostics/rate-limited-log.ts";
 import type { RequestId } from "../wire/message.ts";
@@ -16,7 +16,7 @@ export interface LiveSession {
   readonly busy: boolean;
   /** Whether its client is connected: to a stream, or waiting for the response to a call. */
   readonly connected: boolean;
-  /** The state that the engine had last, as far as this node knows. */
+  /** The state that the engine had last, to the knowledge of this node. */
   readonly saved: {
     readonly version: number;
     /** The caller that opened the session, for which it counts on all nodes. */
@@ -27,13 +27,13 @@ export interface LiveSession {
     readonly isPending: boolean;
     /** The record with all changes. */
     record(): SessionRecord;
-    /** What the client has changed here since. */
+    /** The changes of the client here since the last save. */
     pending(): SessionChange | undefined;
-    /** Notes that the engine has this change. */
+    /** Notes that the engine has stored this change. */
     settle(change: SessionChange): void;
-    /** Takes over what other nodes have changed, and keeps what is pending. */
+    /** Applies the changes of other nodes, and keeps the pending ones. */
     adopt(record: SessionState & Pick<SessionRecord, "version" | "opener">): void;
-    /** The same for one change, which leads from the known version to the next. */
+    /** Applies one change, which leads from the known version to the next. */
     follow(change: SessionChange): void;
     /** The subscriptions of a state that the session does not have here. */
     missing(state: SessionState): readonly string[];
@@ -44,7 +44,7 @@ export interface LiveSession {
   cancel(id: RequestId, reason: string): void;
 }
 
-/** What sessions need of their endpoint. */
+/** The parts of an endpoint that its sessions need. */
 export interface SessionHost<Live> {
   readonly cluster: Cluster;
   /** Resolves when this node has joined the cluster. */

@@ -1,4 +1,4 @@
-// What a node tells the others about sessions: at once, or when the engine can be reached again.
+// The messages of a node to the others about sessions, sent at once, or when the engine can be reached again.
 import type { Cluster } from "../backplane/cluster.ts";
 import type { JsonObject } from "../wire/message.ts";
 
@@ -24,7 +24,7 @@ export class News {
     return this.#untold.length > 0;
   }
 
-  /** Tells the other nodes. If the engine fails, the id alone waits: a node that gets it reads the session. */
+  /** Sends a message to the other nodes. If the engine fails, only the id waits: a node that receives it reads the session. */
   async tell(kind: Told["kind"], body: Told["body"]): Promise<void> {
     try {
       await this.#cluster.bus.tell(kind, body);
@@ -33,7 +33,7 @@ export class News {
     }
   }
 
-  /** Tells what waits, in its order, until the engine fails. */
+  /** Sends the waiting messages in order, until the engine fails. */
   async tellWaiting(): Promise<void> {
     for (let news = this.#untold[0]; news !== undefined; news = this.#untold[0]) {
       await this.#cluster.bus.tell(news.kind, news.body);

@@ -5,7 +5,7 @@ import type { ValueKey } from "../backplane/engine.ts";
 import { readJson } from "../wire/json.ts";
 import { isTexts } from "../wire/message.ts";
 
-/** What becomes of sessions past the limit. */
+/** Checks and ends the sessions past the limit. */
 export interface OwnedSessions {
   /** Whether the session still exists. */
   exists(id: string): Promise<boolean>;

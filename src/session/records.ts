@@ -13,7 +13,7 @@ export interface StoredRecord {
   readonly version: string;
 }
 
-/** Leases after which every node that hears the others knows that a session was ended. */
+/** After this many leases, every node that hears the others knows that a session was ended. */
 const toldLeases = 4;
 
 export class SessionRecords {
@@ -77,14 +77,14 @@ export class SessionRecords {
   /** Removes the record of a session, and its log. */
   async remove(id: string): Promise<void> {
     await this.#engine.remove(keyOf(id));
-    // Without a record nobody reads the log, which expires.
+    // Without a record the log is never read, and it expires.
     await this.#engine.removeLog(id).catch(() => {});
   }
 
   /**
-   * Whether this node is the first to say that the session has ended. A client can end any number of sessions, so that mark is short:
-   * other nodes hear of it at once. Sessions that expire are no more than `maxSharedSessions` in `idleMs`, and each node that has a
-   * copy finds out at its own time.
+   * Whether this node is the first to report the end of the session. A client can end any number of sessions, so the mark is kept
+   * briefly: other nodes learn of the end at once. At most `maxSharedSessions` sessions expire in `idleMs`, and each node with a
+   * copy notices that at its own time.
    */
   async claimEnd(id: string, reason: SessionEnd): Promise<boolean> {
     const key = { kind: "mark", tag: `ended ${id}` } as const;
@@ -98,7 +98,7 @@ function keyOf(id: string): ValueKey {
   return { kind: "session", tag: id };
 }
 
-/** What the engine stores: all but the id, which is the key, since an idle session costs little else. */
+/** The text that the engine stores: all but the id, which is the key, to keep idle sessions small. */
 function textOf(record: SessionRecord): string {
   return JSON.stringify({ ...record, id: undefined });
 }

@@ -1,4 +1,4 @@
-// The sessions of an endpoint: copies of records in the engine, which one of several nodes may drop at any time.
+// The sessions of an endpoint: copies of records in the engine. With several nodes, each may drop its copy at any time.
 import { ignoreRejection } from "../async/promises.ts";
 import { PartKind } from "../backplane/parts.ts";
 import type { SessionEnd } from "../diagnostics/events.ts";
@@ -16,7 +16,7 @@ import { SessionRecords, type StoredRecord } from "./records.ts";
 import type { LiveSession, SessionHost } from "./live-session.ts";
 
 interface HeldCopy<Live> extends Copy<Live> {
-  /** The lease under which it was last known to be as in the engine. */
+  /** The lease under which the copy was last known to equal the engine's record. */
   lease: number | undefined;
   /** The version of the record in the engine. */
   version: string;
@@ -30,7 +30,7 @@ interface HeldCopy<Live> extends Copy<Live> {
 /** Counts the sessions of all nodes. A process alone holds every session, and counts those. */
 export const sessionCounts: PartKind<typeof SessionCounts> = new PartKind("sessions");
 
-/** Milliseconds that a node waits after the end of a record before it looks whether the record is gone. */
+/** How long a node waits after the expiry of a record before it checks whether the record is gone. */
 const graceMs = 2000;
 
 export class Sessions<Live extends LiveSession> {
@@ -82,7 +82,7 @@ export class Sessions<Live extends LiveSession> {
 
   async add(session: Live): Promise<boolean> {
     await this.#host.joined;
-    if (this.copies.displacedBy(session) === "nobody") return false;
+    if (this.copies.displacedBy(session) === "none") return false;
     const { id, principal, caller } = session;
     const counts = this.#everywhere;
     let copy: HeldCopy<Live> | undefined;
@@ -98,7 +98,7 @@ export class Sessions<Live extends LiveSession> {
       if (copy !== undefined) copy.countedIn = countedIn;
     } finally {
       if (copy === undefined) counts?.remove(caller);
-      // No client knows it yet. If the engine fails, it expires.
+      // No client knows this session yet. If the engine fails, its record expires.
       if (copy === undefined && isStored) ignoreRejection(this.#records.remove(id));
     }
     return copy !== undefined;
@@ -156,7 +156,9 @@ export class Sessions<Live extends LiveSession> {
     this.#update(now).then(isDone, isDone);
   }
 
-  /** Hands the sessions over: saves what is not saved yet, and leaves everything in the engine. Without other nodes they end. */
+  /**
+   * Hands the sessions over: saves pending changes, and leaves the records in the engine. Without other nodes the sessions end.
+   */
   async close(): Promise<void> {
     for (const stop of this.#stopHearing) stop();
     try {
@@ -222,7 +224,7 @@ export class Sessions<Live extends LiveSession> {
   /** Keeps a copy; a full node drops another one. Returns undefined if none may leave. */
   #hold(session: Live, version: string): HeldCopy<Live> | undefined {
     const displaced = this.copies.displacedBy(session);
-    if (displaced === "nobody") return undefined;
+    if (displaced === "none") return undefined;
     const now = performance.now();
     const { lease } = this.#host.cluster;
     const times = { seenAt: now, touchedAt: now, countedIn: undefined };
@@ -252,7 +254,7 @@ export class Sessions<Live extends LiveSession> {
   }
 
   /**
-   * Takes a record over if it is newer. An older one counts, too, if nothing was heard since the node last knew version `known`:
+   * Takes a record over if it is newer. An older one counts too if no message arrived since the node last knew version `known`:
    * then the engine has lost its last changes.
    */
   #adopt(copy: HeldCopy<Live>, { record, version }: StoredRecord, known: number | undefined): void {
@@ -322,12 +324,12 @@ export class Sessions<Live extends LiveSession> {
     const unused = [...this.copies].filter(({ touchedAt }) => now - touchedAt >= unusedMs);
     for (const { session } of unused) {
       if ((await this.#records.load(session.id)) === undefined) await this.#conclude(session, "idle");
-      // Another node uses it.
+      // Another node uses the session.
       else this.#drop(session);
     }
   }
 
-  /** Without other nodes, a session that is not used here is not used anywhere. */
+  /** Without other nodes, a session that is idle here is idle everywhere. */
   async #endIdle(now: number): Promise<void> {
     const idle = [...this.copies].filter(({ seenAt }) => now - seenAt > this.#limits.idleMs);
     for (const { session } of idle) await this.end(session, "idle");
@@ -379,7 +381,7 @@ export class Sessions<Live extends LiveSession> {
     if (this.#news.isWaiting) this.#host.wake();
   }
 
-  /** Follows a change that leads from the known version to the next, and reads the record after any other. */
+  /** Applies a change that leads from the known version to the next. After any other change, reads the record. */
   #hearChange({ id, change: given, to, version }: JsonObject, from: string): void {
     const copy = typeof id === "string" ? this.copies.get(id) : undefined;
     if (copy === undefined || from === this.#host.cluster.node) return;
@@ -391,7 +393,7 @@ export class Sessions<Live extends LiveSession> {
     try {
       if (isNext) this.#makeRoomFor(session, change.added);
     } catch {
-      // Its client comes back here, if at all, like one with a session that this node does not know.
+      // If its client returns to this node, the session is read again like an unknown one.
       return this.#drop(session);
     }
     if (isNext) {

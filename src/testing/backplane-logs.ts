@@ -1,4 +1,4 @@
-// What the backplane contract says of logs.
+// The backplane contract for logs.
 import {
   type Engine,
   type LogEntry,
@@ -264,7 +264,7 @@ export const logChecks: Readonly<Record<string, (nodes: ContractNodes) => Promis
     const entries = await one!.engine.read("a", 0);
     expectSame(entries.length, 1);
     expectSame({ ...entries[0], previous: 0 }, { sequence, previous: 0, text: "" });
-    // The exact number before it may be lost with that entry, but it is not the first of the log.
+    // The exact number before it may be lost with that entry, but it must not look like the first of the log.
     expectSame((entries[0]?.previous ?? 0) > 0, true);
     expectSame((entries[0]?.previous ?? 0) <= (second ?? 0), true);
     await appendAll(one!.engine, "a", ["4"]);

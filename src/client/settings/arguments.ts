@@ -1,4 +1,4 @@
-// Refuses what cannot be sent, and what other clients pass to the methods of a client, and shows the form here.
+// Refuses arguments that cannot be sent, and those of other clients' methods, and shows the correct form.
 import { protocolNotifications } from "../../protocol/notifications.ts";
 import { func, mismatch, problemOf } from "../../kinds.ts";
 import { unfitForJson } from "../../wire/json-fit.ts";
@@ -18,7 +18,7 @@ function checkArguments(method: string, tool: string, args: unknown): void {
   checkJson(method, tool, args, "arguments");
 }
 
-/** `given`: what follows the name. */
+/** `given`: the arguments after the name. */
 export function checkCall(method: string, name: unknown, given: readonly unknown[]): void {
   checkName(method, name, '{ city: "Oslo" }');
   if (given.length > 2)
@@ -45,7 +45,7 @@ export function checkMethod(method: string, name: unknown): asserts name is stri
   );
 }
 
-/** What JSON-RPC allows is more; MCP has objects only. */
+/** JSON-RPC allows other parameters too, but MCP has only objects. */
 export function checkParams(method: string, name: unknown, params: unknown): void {
   checkMethod(method, name);
   if (params !== undefined && !isObject(params))
@@ -54,7 +54,7 @@ export function checkParams(method: string, name: unknown, params: unknown): voi
   if (method === "notify") checkNotification(method, name);
 }
 
-/** A server neither takes nor sends a notification of the protocol without its prefix. */
+/** Throws for a notification of the protocol without its prefix, which a server would ignore. */
 export function checkNotification(method: string, name: string): void {
   const whole = `notifications/${name}`;
   if (protocolNotifications.has(whole))

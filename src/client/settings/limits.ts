@@ -1,6 +1,6 @@
-// The limits of a client, and their defaults: what a server can make it hold, and how long it waits.
+// The limits of a client, with their defaults: how much a server can make it store, and how long it waits.
 
-/** Limits on what a server can make the client hold. */
+/** Limits on how much a server can make the client store. */
 export interface ClientLimits {
   /**
    * The size of a message, in UTF-8 bytes after decompression. Past it, the request fails with `InvalidResponse`; a message

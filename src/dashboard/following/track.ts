@@ -1,4 +1,4 @@
-// What is kept of one followed client: the entries of its timeline and the messages behind them, both bounded.
+// The data of one followed client: the entries of its timeline and their messages, both bounded.
 import type { RecordedLine } from "../../client/recording.ts";
 import type { TimelineEntry } from "../answers.ts";
 import { cut } from "../sampling/peers.ts";

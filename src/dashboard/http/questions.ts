@@ -1,9 +1,9 @@
-// The questions that a page may ask, as a table: their members and what each may be.
+// The table of questions that a page may ask, with the kinds of their members.
 import { nearest } from "../../options.ts";
 import { isObject, type JsonObject } from "../../wire/message.ts";
 import type { Ask, Questions } from "../answers.ts";
 
-/** What a member of a question must be, and how a refusal says it. */
+/** The check of a question's member, and its description in a refusal. */
 interface Kind {
   readonly is: (value: unknown) => boolean;
   readonly what: string;

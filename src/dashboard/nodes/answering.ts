@@ -57,7 +57,7 @@ export class Answering {
     }
   }
 
-  /** Answers no more questions of other nodes, stops sampling, and follows nobody any more. */
+  /** Stops answering other nodes, sampling and following clients. */
   close(): void {
     this.#others.close();
     this.#node.looking.end();

@@ -24,7 +24,7 @@ async function listen(port: number, site: Site): Promise<OwnPort> {
       headersTimeout: 10_000,
       requestTimeout: 10_000,
       connectionsCheckingInterval: 2000,
-      // Otherwise Node uses the first of two Host or Authorization headers.
+      // Without this, Node uses the first of two Host or Authorization headers.
       joinDuplicateHeaders: true,
     },
     (request, response) => void handler(request, response),

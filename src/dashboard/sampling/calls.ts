@@ -10,7 +10,7 @@ export const maxCalls = 30;
 const maxClients = 1000;
 const maxNameLength = 100;
 
-/** A call as a node tells it to the others. */
+/** A call in the form that nodes send to each other. */
 export type EndedCall = Omit<CallRow, "node">;
 
 /** A modern client, which has no session: it is known by its caller and its name. */
@@ -28,7 +28,7 @@ interface Ended {
   readonly at: number;
 }
 
-/** Digests and texts are made once for each client, and for calls when somebody asks. */
+/** Digests and texts are made once for each client, and for calls only when a page requests them. */
 export class Calls {
   readonly #last: Ended[] = [];
   #next = 0;
@@ -62,7 +62,7 @@ function seenIn(event: RequestEvent): SeenClient {
   return { peer, transport, client: clientTextOf(client), who: whoOf(event), revision, seenAt: 0 };
 }
 
-/** The event without what a client may make large. */
+/** The event without members that a client may make large. */
 function keptOf(event: RequestEvent): RequestEvent {
   const { method, name, client } = event;
   return {

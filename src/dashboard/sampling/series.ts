@@ -29,7 +29,7 @@ export class Series {
   #calls = 0;
   #errors = 0;
 
-  /** Nothing is known of the seconds before `second`, and not everything of that one. */
+  /** Before `second` nothing is known, and `second` itself is incomplete. */
   constructor(second: number) {
     this.#second = second;
     this.#from = second + 1;

@@ -17,7 +17,7 @@ export const streams: SharedView<"streams", RowsPart<StreamRow>> = {
     addSseClients(finding);
     addListens(finding);
     const { rows, total } = finding.part();
-    // If nobody searches, not all were looked at.
+    // Without a search, not all streams were visited.
     return { rows, total: finding.isSearch ? total : Math.max(total, node.census.counts().streams) };
   },
   merge(parts) {
@@ -43,7 +43,7 @@ function addSessions(finding: Finding<StreamRow>): void {
   for (const { session } of chosenCopies(finding)) {
     const { connection, streams: own } = session;
     for (const stream of own.all) {
-      // What waits in the mailbox waits for a GET stream.
+      // Messages in the mailbox wait for a GET stream.
       const listener = stream.kind === "get" ? connection.listener : undefined;
       finding.add(() => {
         const figures = figuresOf(stream, finding.now);
@@ -163,7 +163,7 @@ function idOf(stream: object): number {
 /** How many characters of a stream's id are shown. */
 const shownOfId = 8;
 
-/** Enough of an event id to recognise it: with all of it and a session somebody could resume the stream. */
+/** Enough of an event id to recognise it. With the whole id and a session, an attacker could resume the stream. */
 function shortEventId(id: string | undefined): string | undefined {
   if (id === undefined || id.length <= 2 * shownOfId) return id;
   const dot = id.indexOf(".");

@@ -80,7 +80,7 @@ const leastBurst = 20;
 /** Which callers the endpoint can tell apart. */
 export interface KnownCallers {
   readonly principals: boolean;
-  /** Whether addresses are those of clients, and not of one proxy in front of all. */
+  /** Whether addresses identify clients, and not one proxy in front of all of them. */
   readonly addresses: boolean;
 }
 

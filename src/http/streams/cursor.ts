@@ -1,9 +1,9 @@
-// How far the client of one stream has read the session's log; its events carry that as their id.
+// How far the client of one stream has read the session's log. The ids of its events carry this position.
 import type { LogEntry } from "../../backplane/engine.ts";
 import { isSequence, positionOf, positionPattern, sequenceOf } from "../../backplane/position.ts";
 import type { EventLog, StreamKind } from "./event-stream.ts";
 
-/** The place of a client in a stream: what an event id says. */
+/** The position of a client in a stream, as an event id encodes it. */
 export type StreamCursor =
   | { readonly kind: "get"; readonly start: number; readonly at: string; readonly changes: string }
   | { readonly kind: "post"; readonly start: number; readonly at: string };
@@ -35,7 +35,10 @@ export function isPostEvent(id: string): boolean {
   return id.startsWith("p");
 }
 
-/** No log has this position: a client that resumes from it is told to read everything again. */
+/**
+ * A position that no log has: a client that resumes from it gets a notification for each topic, so that it reads everything
+ * again.
+ */
 export const unknownPosition = "0-gap";
 
 /** A message that belongs to a stream and is still to be written. */
@@ -45,22 +48,22 @@ interface Unwritten {
   readonly sequence: number;
 }
 
-/** The log itself is the session's, so that nothing is kept here. */
+/** Stores no messages, because the log of the session does. */
 export class Cursor implements EventLog {
   readonly kind: StreamKind;
   /** The number of the stream, once the log has it. */
   start: number | undefined;
   /** The position of its last entry. */
   at = "";
-  /** The position in the log of changes; `unknownPosition` while the client is told to read everything again. */
+  /** The position in the log of changes; `unknownPosition` until the client has got a notification for each topic. */
   changes = "";
-  /** The position in the log of changes once the client has been told to read everything again. */
+  /** The position in the log of changes after the client has got a notification for each topic. */
   changesAfterGap: string | undefined;
   /** The sequence number of the last entry that was written. */
   writtenTo = 0;
   /** Whether anything was written that the client may not have received. */
   hasSent = false;
-  /** Whether changes were written, of which the session's log does not know. */
+  /** Whether changes were written, which the session's log does not contain. */
   hasTold = false;
   scopes: readonly string[] | undefined;
   finishedAt: number | undefined;
@@ -88,13 +91,13 @@ export class Cursor implements EventLog {
     return eventIdOf(kind === "get" ? { kind, start, at, changes } : { kind, start, at });
   }
 
-  /** The id of the event that begins a connection, which may be the last one of the connection before. */
+  /** The id of the event that begins a connection. It may equal the last one of the previous connection. */
   primingId(): string | undefined {
     this.#lastId = this.eventId();
     return this.#lastId;
   }
 
-  /** The id of the next event; undefined if it would be that of the event before, since each id is that of one event. */
+  /** The id of the next event; undefined if it would repeat the id of the previous event. */
   nextId(): string | undefined {
     const id = this.eventId();
     return id === this.#lastId ? undefined : (this.#lastId = id);
@@ -119,13 +122,16 @@ export class Cursor implements EventLog {
     return backlog;
   }
 
-  /** Entries were lost: a position that the engine no longer has becomes that of the last entry before them, or an unknown one. */
+  /**
+   * Called when entries were lost: moves a position that the engine no longer has to the last entry before them, or to
+   * `unknownPosition`.
+   */
   rewind(kept: LogEntry | undefined): void {
     if (sequenceOf(this.at) <= (kept?.sequence ?? 0)) return;
     this.at = kept ? positionOf(kept) : unknownPosition;
   }
 
-  /** What is written without the log is not kept, and has no id, except that a client needs one to resume from. */
+  /** A message outside the log has no id, unless the client still needs one to resume from. */
   append(): string | undefined {
     const id = this.#needsId ? this.nextId() : undefined;
     this.#needsId &&= id === undefined;

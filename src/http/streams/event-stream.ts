@@ -11,7 +11,7 @@ import { eventHeaders } from "../edge/replies.ts";
 import type { EventSink, HttpResponder } from "../edge/request.ts";
 import type { StreamTimes, Witnessed } from "./host.ts";
 
-/** Events that may wait for the log; with more, the stream goes on without an id to resume from. */
+/** How many events may wait for the log to open. Beyond this, the stream continues without ids to resume from. */
 const maxEarly = 1000;
 
 /**
@@ -25,7 +25,7 @@ export type StreamState = "idle" | "open" | "lost" | "ended";
 /** A GET stream has no end; a POST stream ends with the response. */
 export type StreamKind = "get" | "post";
 
-/** What makes a stream resumable: it gives its events their ids. */
+/** Makes a stream resumable: provides the ids of its events. */
 export interface EventLog {
   /** Whether messages are kept, so that a client that reconnects gets what it has missed. */
   readonly isKept: boolean;
@@ -35,7 +35,7 @@ export interface EventLog {
   finishedAt: number | undefined;
   /** The id from which a client resumes after all messages so far; undefined if there is none yet. */
   eventId(): string | undefined;
-  /** The same for the event that begins a connection. */
+  /** The id for the event that begins a connection. */
   primingId(): string | undefined;
   /** Adds a message, and returns the id of its event; undefined if it is not kept. */
   append(text: string): string | undefined;
@@ -60,7 +60,7 @@ export interface StreamOwner<Log extends EventLog> {
   keep(stream: EventStream<Log>, text: string, isLast: boolean): Promise<void>;
 }
 
-/** Whose stream it is, and who hears of it. */
+/** The reader of a stream, and the callbacks about it. */
 export interface StreamReader {
   readonly host: Witnessed;
   readonly connection: Connection;
@@ -249,7 +249,7 @@ export class EventStream<Log extends EventLog = EventLog> implements Stream {
     if (this.#log?.eventId() !== undefined) this.#release();
   }
 
-  /** Fails what waits for the client, which did not reconnect in time. The log stays. */
+  /** Fails the questions that wait for the client, because it did not reconnect in time. The log stays. */
   giveUp(): void {
     this.#losses?.call();
     this.#losses?.clear();
@@ -265,7 +265,9 @@ export class EventStream<Log extends EventLog = EventLog> implements Stream {
     this.#owner?.changed(this);
   }
 
-  /** Called about once a second: keeps the connection alive, and closes it when its time is over. */
+  /**
+   * Called about once a second: keeps the connection alive, and closes it when `maxStreamMs` is over or the token has expired.
+   */
   tend(now: number, { keepAliveMs, maxStreamMs, resumeWindowMs }: StreamTimes): void {
     const isExpired = isPast(this.#expiresAt);
     // Only the connection closes: the client resumes the stream with a fresh token.

@@ -35,7 +35,9 @@ type GetStream = EventStream<Cursor>;
 type GetEntry = Extract<SessionEntry, { k: "get" }>;
 type LostEntry = Extract<SessionEntry, { k: "lost" }>;
 
-/** How many GET streams one session may have open on one node; one more ends the oldest. As many lost ones are shown. */
+/**
+ * How many GET streams one session may have open on one node. One more ends the oldest. The dashboard shows as many lost ones.
+ */
 const maxGetStreams = 8;
 
 const noStreams: readonly GetStream[] = [];
@@ -46,7 +48,7 @@ export class GetStreams {
   readonly #log: SessionLog;
   /** Open streams, least recently connected first. */
   #open: GetStream[] = [];
-  /** Streams whose clients have disconnected and may come back, for those who look at the streams. */
+  /** Streams whose clients have disconnected and may resume them, for the dashboard. */
   #away: readonly GetStream[] = noStreams;
   #active: Active | undefined;
   /** A stream whose client may have missed messages, until it resumes it. */
@@ -55,7 +57,10 @@ export class GetStreams {
   #firstElsewhere = Number.POSITIVE_INFINITY;
   /** The entry that ended the last stream, while none is active. */
   #lostEntry: LostEntry | undefined;
-  /** Messages that an open stream gives if it takes over: those of the active one, and those that wait while none is. */
+  /**
+   * Messages that an open stream repeats if it becomes active: those of the lost active one, and those that arrived while none
+   * was active.
+   */
   #backup: BackupMessages | undefined;
 
   constructor(parts: StreamParts) {
@@ -93,7 +98,7 @@ export class GetStreams {
     });
   }
 
-  /** Resumes the stream of the cursor. If some of what it has missed is gone, it begins with a notification for each topic. */
+  /** Resumes the stream of the cursor. If some of the missed messages are gone, it begins with a notification for each topic. */
   resume(
     cursor: Extract<StreamCursor, { kind: "get" }> | undefined,
     responder: HttpResponder,
@@ -127,7 +132,7 @@ export class GetStreams {
     for (const own of this.#open.filter(({ log }) => log?.start === entry.s)) this.#drop(own, "moved");
   }
 
-  /** Writes a change. Only the active stream's node does, so that the session gets it once. */
+  /** Writes a change. Only the node of the active stream does so, so that the session gets it once. */
   write(text: string, position: string | undefined): boolean {
     const stream = this.active;
     if (stream === undefined) return true;
@@ -163,7 +168,7 @@ export class GetStreams {
     if (hasSent && start !== undefined) this.#abandoned = { stream: start, since: performance.now() };
     if (wasActive && start !== undefined) {
       this.#connection.listener?.forget();
-      // Until the log says so, messages belong to a stream without a reader.
+      // Until this entry is in the log, messages belong to a stream without a reader.
       this.#parts.soon(
         this.#log.appendAtLast({
           k: "lost",
@@ -186,18 +191,24 @@ export class GetStreams {
     if (stream === this.active) this.#parts.nextDrained();
   }
 
-  /** Another node is gone: if its stream was active, one of this node takes over. The client resumes the other elsewhere, or is told. */
+  /**
+   * Another node has left: if its stream was active, one of this node becomes active. The client resumes the other stream
+   * elsewhere, or gets notifications.
+   */
   nodeLeft(node: string): void {
     const newest = this.#open.at(-1);
     const active = this.#active;
     if (active?.node === node && newest !== undefined) this.#takeOver(newest, [active.stream, node]);
   }
 
-  /** Entries were lost: the client is told, and nodes that read the log later find the active stream there again. */
+  /**
+   * Called when entries were lost: notifies the client, and logs the active stream again, so that nodes that read the log later
+   * find it.
+   */
   gap(kept: LogEntry | undefined): void {
     for (const { log } of this.#open) log?.rewind(kept);
     const { active } = this;
-    // Before the entries that follow, so on the stream that is active until now.
+    // This gap comes before the entries that follow, so it is written to the stream that has been active so far.
     if (this.#open.length > 0) this.#tellGap();
     this.#active = undefined;
     this.#lostEntry = undefined;
@@ -211,7 +222,7 @@ export class GetStreams {
     });
   }
 
-  /** If a client does not come back to a stream in time, another of its streams says what it may have missed. */
+  /** If a client does not resume a stream in time, writes notifications for what it may have missed to another of its streams. */
   tend(now: number, { resumeWindowMs }: StreamTimes, keepMs: number): void {
     const isLate = this.#away.some((stream) => stream.age(now) >= resumeWindowMs);
     this.#away = this.#away.filter((stream) => stream.age(now) < keepMs);
@@ -220,7 +231,7 @@ export class GetStreams {
     if (now - since >= resumeWindowMs && this.active !== undefined) this.#tellGap();
   }
 
-  /** Questions fail if the client has not come back in time, here or on another node. */
+  /** Fails the questions if the client has not reconnected in time, here or on another node. */
   async #giveUp(): Promise<void> {
     if (this.#parts.isAwaited && !hasActive(await this.#log.read(1))) this.#parts.giveUp();
   }
@@ -229,7 +240,7 @@ export class GetStreams {
     return this.#log.enter({ k: "get", ...which, n: this.#log.node });
   }
 
-  /** Whether the client was to be told of changes after that position, or nobody knows. */
+  /** Whether changes after that position were meant for the client, or that is unknown. */
   #haveChanged(position: string): boolean {
     const { listener } = this.#connection;
     return !listener || this.#parts.server.changes.since(position, listener, "everything")?.length !== 0;
@@ -245,7 +256,10 @@ export class GetStreams {
     }
   }
 
-  /** Writes what the stream has missed, without a pause in which a change could be lost. Then `own` and the entries after it decide. */
+  /**
+   * Writes the missed messages synchronously, so that no change is lost meanwhile. Then the entry `own` and those after it
+   * decide.
+   */
   #begin(
     number: number,
     own: LogEntry,
@@ -304,7 +318,10 @@ export class GetStreams {
     for (const message of messages) this.#send(stream, message, true);
   }
 
-  /** Ends the oldest stream. Its client cannot resume it, so that another of its streams says what it may have missed. */
+  /**
+   * Ends the oldest stream. Its client cannot resume it, so another of its streams gets notifications for what it may have
+   * missed.
+   */
   #makeRoom(): void {
     const [oldest] = this.#open;
     oldest?.end();
@@ -319,7 +336,7 @@ export class GetStreams {
     this.#log.leave();
   }
 
-  /** The client may have missed messages: its stream begins with a notification for each topic. */
+  /** Notifies a client that may have missed messages: writes a notification for each topic to its active stream. */
   #tellGap(): void {
     const { session } = this.#connection;
     const cursor = this.active?.log;
@@ -342,7 +359,7 @@ export class GetStreams {
     this.#lostEntry = undefined;
     this.#backup?.clear();
     this.#firstElsewhere = Number.POSITIVE_INFINITY;
-    // The client gets what it missed on the stream that it has resumed, or is told on a new one.
+    // The client gets the missed messages on the stream that it has resumed, or notifications on a new one.
     if (entry.s === undefined || this.#abandoned?.stream === active.stream) this.#abandoned = undefined;
     const own = this.active;
     if (own === undefined) return;
@@ -352,7 +369,7 @@ export class GetStreams {
     this.#parts.nextDrained();
   }
 
-  /** A stream takes over: it tells the changes that the client was not told of on the lost one, or that there is a gap. */
+  /** For a stream that becomes active: writes the changes that were not written to the lost one, or notifications about a gap. */
   #tellOverlooked(stream: GetStream, lost: LostEntry | undefined): void {
     const { listener } = this.#connection;
     const since = lost && listener && this.#parts.server.changes.since(lost.c, listener, stream);
@@ -378,7 +395,7 @@ export class GetStreams {
     this.#takeOver(newest, []);
   }
 
-  /** Has the log say that messages belong to an open stream, with `over` only if that one is still active. */
+  /** Logs that messages belong to an open stream; with `over`, only if that one is still active. */
   #takeOver(stream: GetStream, over?: Replaced): void {
     const { start } = stream.log ?? {};
     if (start === undefined) return;
@@ -408,7 +425,7 @@ export class GetStreams {
     // Without an id: by the log it belongs to the active stream, whose reader may not have it.
     if (!isGranted(scopes, stream)) return void this.withScopes(scopes)?.send(text, undefined);
     const isBehind = stream.congested || cursor.isBehind;
-    // The notifications about a gap come first, and are written as soon as the reader takes them.
+    // The notifications about a gap come first, and are written as soon as the reader has room.
     if (!isBehind && cursor.changesAfterGap !== undefined) {
       cursor.changes = cursor.changesAfterGap;
       cursor.changesAfterGap = undefined;

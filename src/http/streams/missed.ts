@@ -1,4 +1,4 @@
-// What the log of a session says to a client that connects: which messages belong to its stream, and which it has missed.
+// Reads from the log of a session what a client gets when it connects: the messages of its stream that it has missed.
 import type { LogEntry } from "../../backplane/engine.ts";
 import { positionOf, sequenceOf, startOfLog } from "../../backplane/position.ts";
 import { readSessionEntry, type SessionEntry } from "../../push/session-entries.ts";
@@ -33,13 +33,13 @@ class Walk {
   waitedSince: string = startOfLog;
   /** The `lost` entry that ended the last GET stream, if no other has become active since. */
   lost: LostEntry | undefined;
-  /** The position after which the active stream may have told changes; undefined if that is unknown. */
+  /** The position after which the active stream may have written changes; undefined if it is unknown. */
   changes: string | undefined;
   /** Streams that carried messages which no resume and no gap has covered, by the number of the last one. */
   readonly uncovered = new Map<number, number>();
-  /** Streams that told changes which no resume and no gap has covered. */
+  /** Streams with changes that no resume and no gap has covered. */
   readonly uncoveredChanges = new Set<number>();
-  /** What the active stream got since it became active, or the last one before it was lost. */
+  /** The messages of the active stream since it became active, or of the last one before it was lost. */
   #given: KeptMessage[] = [];
   /** The entry with which the active stream became active, and what was uncovered of it then. */
   #activatedAt: string | undefined;
@@ -54,7 +54,7 @@ class Walk {
     this.active = active;
   }
 
-  /** Whether the client may have missed messages or changes on its streams, apart from changes that the active one told. */
+  /** Whether the client may have missed messages or changes on its streams, apart from changes of the active one. */
   get isUncovered(): boolean {
     return this.uncovered.size + this.uncoveredChanges.size > 0;
   }
@@ -80,14 +80,14 @@ class Walk {
     for (const message of waiting) this.#push(message);
   }
 
-  /** A resume says what the client has of its stream, and a new stream begins with a gap if anything is uncovered. */
+  /** A resume shows what the client has received of its stream. A new stream begins with a gap if anything is uncovered. */
   #cover({ s, has, c }: GetEntry, stream: number): void {
     const { active } = this;
     if (s === undefined) {
       const hasGap = this.isUncovered;
       this.uncovered.clear();
       this.uncoveredChanges.clear();
-      // The client may miss the notifications about the gap, too.
+      // The client may miss the notifications about the gap too.
       if (hasGap) this.uncoveredChanges.add(stream);
       return;
     }
@@ -100,7 +100,7 @@ class Walk {
 
   #lose(entry: LostEntry, logEntry: LogEntry): void {
     if (!endsActive(this.active, entry)) return;
-    // What came after its client had gone was not written, and waits like all that follows.
+    // Messages after the client disconnected were not written, and wait like all that follow.
     const isWritten = ({ sequence }: KeptMessage): boolean => sequence <= entry.to;
     const unwritten = this.#given.filter((message) => !isWritten(message));
     const last = this.#given.findLast(isWritten);
@@ -172,9 +172,9 @@ export function messageOf(
 
 /** What a client gets first on its GET stream. */
 export interface MissedOnGet {
-  /** The place after which the messages come. */
+  /** The position after which the messages follow. */
   readonly at: string;
-  /** The place in the log of changes after which its changes come; undefined if those are unknown. */
+  /** The position in the log of changes after which its changes follow; undefined if it is unknown. */
   readonly changes: string | undefined;
   readonly messages: readonly KeptMessage[];
 }
@@ -210,7 +210,7 @@ function upTo({ sequence }: LogEntry, entries: readonly LogEntry[]): readonly Lo
   return entries.filter((entry) => entry.sequence <= sequence);
 }
 
-/** Whether the entries from that number on are all that the engine keeps: the one before them is gone, or there was none. */
+/** Whether the entries from that number on are the whole log that the engine keeps, because there is none before them. */
 export function isWholeLog([first]: readonly LogEntry[], from: number): boolean {
   return from <= 1 || (first !== undefined && (first.previous === 0 || first.previous >= from));
 }
@@ -226,10 +226,10 @@ export function holderOf(entries: readonly LogEntry[], stream: number, own: numb
 }
 
 /**
- * What a new GET stream gets first, from all entries that are kept: the messages that waited for it when the entry `own` opened it. If
- * an earlier stream carried something that no resume and no gap has covered since, `changes` is undefined: it may be lost, whether
- * that stream is open or not. `created` is the position in the log of changes at which the session began, and `haveChanged` says whether
- * the client was to be told of changes after a position.
+ * What a new GET stream gets first, from all entries that are kept: the messages that waited for it when the entry `own` opened
+ * it. If an earlier stream carried something that no resume and no gap has covered since, `changes` is undefined: it may be lost,
+ * whether that stream is open or not. `created` is the position in the log of changes at which the session began, and
+ * `haveChanged` returns whether changes after a position were meant for the client.
  */
 export function missedOnOpen(
   entries: readonly LogEntry[],

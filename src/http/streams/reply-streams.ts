@@ -18,7 +18,7 @@ import type { StreamParts, SessionLog } from "./session-log.ts";
 
 type ReplyStream = EventStream<Cursor>;
 
-/** Milliseconds that the node of a call has to say that it still runs. */
+/** How long the node of a call may take to reply that it still runs. */
 const runnerMs = 3000;
 
 interface Reply {
@@ -62,7 +62,7 @@ export class ReplyStreams {
     return [...this.#replies.values()].map(({ stream }) => stream);
   }
 
-  /** The streams that were resumed here, which nobody else tends. */
+  /** The streams that were resumed here. The streams of calls that run here are tended by their calls. */
   get resumed(): ReplyStream[] {
     const { node } = this.#log;
     return [...this.#replies.values()].filter(({ runner }) => runner !== node).map(({ stream }) => stream);
@@ -103,7 +103,7 @@ export class ReplyStreams {
   async #enter(stream: ReplyStream, cursor: Cursor, ids: readonly RequestId[]): Promise<number> {
     const { node } = this.#log;
     const { scopes } = stream;
-    // Other nodes need not have the definitions that make a reply one for some readers only.
+    // Other nodes may lack the definitions whose scopes restrict the readers of a reply.
     const isScoped = scopes !== undefined && this.#parts.server.usesScopes;
     const own = await this.#log.enter({ k: "post", n: node, ids, ...(isScoped && { scopes }) });
     this.#replies.set(own.sequence, replyOf(stream, node, ids, own.sequence));
@@ -115,8 +115,8 @@ export class ReplyStreams {
   }
 
   /**
-   * Adds a message to the log, from which it is written. If the engine fails, a connected client still gets it. Of a message that is
-   * larger than nodes share, the log only has the place.
+   * Adds a message to the log, from which it is written. If the engine fails, a connected client still gets it. For a message
+   * that is too large for other nodes, the log only has its place.
    */
   async keep(stream: ReplyStream, text: string, isLast: boolean): Promise<void> {
     stream.open();
@@ -132,7 +132,8 @@ export class ReplyStreams {
       await this.#log.append(entry);
       if (isLast) await this.#ended(stream);
     } catch {
-      // The log may have the entry although the engine did not answer, and the client may have resumed the stream on another node.
+      // The log may have the entry although the engine did not respond, and the client may have resumed the stream on another
+      // node.
       await this.#log.read(number).then(
         (entries) => this.#log.entries(entries),
         () => {},
@@ -149,7 +150,7 @@ export class ReplyStreams {
     if (isLast) stream.end();
   }
 
-  /** Entries were lost. What the log had of calls that run here, and has no longer, is written without it. */
+  /** Entries were lost: messages of calls that run here and are missing in the log are written without it. */
   gap(kept: LogEntry | undefined): void {
     for (const { stream } of this.#replies.values()) stream.log?.rewind(kept);
     // After the entries that the log still has.
@@ -160,13 +161,13 @@ export class ReplyStreams {
     });
   }
 
-  /** Resolves when the last message has been written here, or on the node that has the stream now. */
+  /** Resolves when the last message has been written here, or on the node that now has the stream. */
   #ended(stream: ReplyStream): Promise<void> {
     if (stream.state === "ended") return Promise.resolve();
     return new Promise((resolve) => this.#endings.set(stream, resolve));
   }
 
-  /** Resumes a stream. Resolves with false if what the client has missed is no longer kept, or is not for this reader. */
+  /** Resumes a stream. Resolves with false if the missed messages are no longer kept, or this reader may not get them. */
   resume(
     cursor: Extract<StreamCursor, { kind: "post" }>,
     responder: HttpResponder,
@@ -177,7 +178,7 @@ export class ReplyStreams {
       const before = missedOnPost(await this.#log.read(start), cursor);
       if (before === undefined || !isGranted(before.post.scopes, principal)) return false;
       if (before.hasEnded) {
-        // A client that has the last message would come back for ever.
+        // A client that already has the last message would reconnect for ever.
         if (before.messages.length === 0) return false;
         const ended = this.#reopen(cursor, responder, principal);
         for (const { text, position } of before.messages) this.#send(ended, text, position);
@@ -194,7 +195,7 @@ export class ReplyStreams {
       const earlier = entries.slice(0, entries.length - later.length);
       this.#log.pass(earlier);
       const stream = this.#connect(cursor, responder, principal, { runner, ids, heldSince: own.sequence });
-      // A client that has resumed it on another node meanwhile gets everything there.
+      // A client that has meanwhile resumed the stream on another node gets everything there.
       const isMoved = later.some(({ text }) => this.#isTaken(readSessionEntry(text), start));
       const missed = isMoved ? undefined : missedOnPost(earlier, cursor);
       for (const { text, position } of missed?.messages ?? []) this.#send(stream, text, position);
@@ -249,13 +250,13 @@ export class ReplyStreams {
     }
   }
 
-  /** A node is gone: calls that it ran have no result. */
+  /** A node has left: calls that it ran have no result. */
   nodeLeft(node: string): void {
     for (const [number, { runner }] of this.#replies)
       if (runner === node) this.#parts.soon(this.#check(number));
   }
 
-  /** Asks for every stream that was resumed here whether its call still runs. */
+  /** Checks for every stream that was resumed here whether its call still runs. */
   checkAll(): void {
     for (const number of this.#replies.keys()) this.#parts.soon(this.#check(number));
   }
@@ -322,7 +323,7 @@ export class ReplyStreams {
     this.#endings.get(stream)?.();
   }
 
-  /** Asks the node of the call whether it still runs. If not, one error ends the stream for whoever reads it. */
+  /** Asks the node of the call whether it still runs. If not, an error is the last message of the stream. */
   async #check(number: number): Promise<void> {
     const { cluster } = this.#parts.server;
     const reply = this.#replies.get(number);

@@ -32,11 +32,11 @@ export interface PlacedEntry {
 export interface EntryTaker {
   /** Takes entries that arrived or were read together, each once and in the order of the log. */
   take(entries: readonly PlacedEntry[]): void;
-  /** Entries were lost. `kept` is the last one before them, if the engine still has it. */
+  /** Called when entries were lost. `kept` is the last one before them, if the engine still has it. */
   gap(kept: LogEntry | undefined): void;
 }
 
-/** What the streams of a session need. */
+/** The parts of a session that streams need. */
 export interface StreamParts extends StreamOwner<Cursor> {
   readonly host: StreamHost;
   readonly server: ServerPort;
@@ -112,7 +112,7 @@ export class SessionLog implements LogReader {
     const { limits } = this.#host.settings;
     const kept = { keepMs: logKeptMs(limits), maxBytes: limits.maxStreamBytes };
     const text = smallEntryText(entry);
-    // A log that has ended, or that the engine has lost with its session, must not begin again.
+    // A log that has ended, or that the engine has lost with its session, must not be created again.
     const onlyWith = entry.k === "get" || entry.k === "lost" ? "session" : undefined;
     const sequence = await this.#cluster.engine.append(this.#session, text, {
       ...kept,
@@ -195,7 +195,7 @@ export class SessionLog implements LogReader {
     this.#taker.gap(kept);
   }
 
-  /** The record of the session is gone: it has ended, or the engine has lost its data. */
+  /** The error for a session whose record is gone: it has ended, or the engine has lost its data. */
   #gone(): HalyardError {
     ignoreRejection(this.#cluster.verify());
     this.#host.checkSession(this.#connection);
@@ -205,7 +205,7 @@ export class SessionLog implements LogReader {
     );
   }
 
-  /** An own entry comes back like all others. If the bus has lost it, it is read. */
+  /** Reads an own entry from the engine if the bus does not deliver it in time. */
   #expect(sequence: number): void {
     const feed = this.#feed;
     if (feed === undefined || feed.position >= sequence) return;

@@ -1,4 +1,4 @@
-// The streams of one session: this node writes what the session's log gives to the streams that it holds.
+// The streams of one session: writes the entries of the session's log to the streams of this node.
 import type { LogEntry } from "../../backplane/engine.ts";
 import { logRejection } from "../../diagnostics/rate-limited-log.ts";
 import type { Principal } from "../../protocol/model.ts";
@@ -17,14 +17,14 @@ import { ReplyStreams } from "./reply-streams.ts";
 import { type EntryTaker, type PlacedEntry, SessionLog, type StreamParts } from "./session-log.ts";
 import type { StreamHost } from "./host.ts";
 
-/** The hub sees one stream: that of the GET stream which is active, on whatever node. */
+/** Represents one stream to the hub: the active GET stream, on whichever node it is. */
 export class SessionStreams implements Stream, StreamParts, EntryTaker, Tended {
   place: number | undefined;
-  /** What is pushed while no client is connected here is in the logs. */
+  /** Pushes while no client is connected here are in the logs. */
   readonly recovers = true;
   readonly host: StreamHost;
   readonly connection: Connection;
-  /** Made for the first stream: most sessions have none most of the time. */
+  /** Created for the first stream, because most sessions have none most of the time. */
   #log: SessionLog | undefined;
   #gets: GetStreams | undefined;
   #replies: ReplyStreams | undefined;
@@ -69,7 +69,7 @@ export class SessionStreams implements Stream, StreamParts, EntryTaker, Tended {
     this.#drains?.call();
   }
 
-  // For the routes.
+  // Called by the routes.
 
   open(responder: HttpResponder, principal: Principal | undefined): Promise<void> {
     return this.#allGets.connect(responder, principal);
@@ -125,13 +125,15 @@ export class SessionStreams implements Stream, StreamParts, EntryTaker, Tended {
     this.#replies?.nodeLeft(node);
   }
 
-  /** The engine is back: a node may have finished a call without being able to say so, and the session may be lost. */
+  /**
+   * Called when the engine is back: a node may have finished a call without being able to report it, and the session may be lost.
+   */
   engineBack(): void {
     this.#replies?.checkAll();
     if (this.isRead) this.host.checkSession(this.connection);
   }
 
-  // For the hub.
+  // Called by the hub.
 
   get #active(): EventStream<Cursor> | undefined {
     return this.#gets?.active;
@@ -162,7 +164,7 @@ export class SessionStreams implements Stream, StreamParts, EntryTaker, Tended {
     return (this.#drains ??= new Callbacks()).add(callback);
   }
 
-  /** A question is in the log, and the client gets it when it connects: within the resume window, while the session lasts. */
+  /** A question is in the log, so the client gets it when it reconnects: within the resume window, while the session lasts. */
   onLost(callback: () => void): () => void {
     return (this.#losses ??= new Callbacks()).add(callback);
   }
@@ -171,7 +173,7 @@ export class SessionStreams implements Stream, StreamParts, EntryTaker, Tended {
     this.#active?.destroy();
   }
 
-  // For its streams.
+  // Called by its streams.
 
   get primes(): boolean {
     return this.connection.revision?.primesStreams === true;
@@ -204,10 +206,11 @@ export class SessionStreams implements Stream, StreamParts, EntryTaker, Tended {
     if (stream.kind === "get") this.#gets?.drained(stream);
   }
 
-  // For its log.
+  // Called by its log.
 
   take(entries: readonly PlacedEntry[]): void {
-    // First, so that a node that was halted does not write what came before its client resumed the stream elsewhere.
+    // Handle these entries first, so that a node that was halted does not write messages from before its client resumed the
+    // stream elsewhere.
     for (const { entry, at } of entries) {
       this.#allGets.moved(entry);
       this.#replies?.moved(entry, at);

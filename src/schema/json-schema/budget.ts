@@ -1,4 +1,4 @@
-// What a schema may cost: to compile, and for each value that it validates.
+// The limits for the cost of a schema: to compile it, and to validate each value.
 import { Stopped } from "./stops.ts";
 
 /** Counts the steps of a compilation or a validation, and ends it when they exceed a budget. A step takes about 50 nanoseconds. */
@@ -28,7 +28,7 @@ export const ownBudget: Budget = {
   maxInstructions: 250_000,
 };
 
-/** For schemas of a remote party, which are compiled while the program works. */
+/** For schemas of a remote party, which are compiled while the program runs. */
 export const remoteBudget: Budget = {
   compileSteps: 500_000,
   validateSteps: 500_000,

@@ -59,7 +59,10 @@ export class Patterns {
     return pattern;
   }
 
-  /** Lets the engine check the syntax. It would read the table of a property again at each appearance, so those are replaced. */
+  /**
+   * Makes the engine check the syntax. The engine would read the table of a property at each appearance, so properties are
+   * replaced.
+   */
   #checkSyntax(source: string): void {
     try {
       const plain = source.replace(/\\(?:[pP]\{[^{}]*\}|[^])/g, (escape) =>

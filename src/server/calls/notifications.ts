@@ -80,7 +80,10 @@ export async function receiveNotification(
 
 type Handler = (core: Receiver, params: JsonObject, exchange: Exchange) => Promise<void> | undefined;
 
-/** The notifications that mean something to the server itself. What they return passes the notification to other nodes. */
+/**
+ * The notifications that the server itself handles. A handler returns the promise of passing the notification to other nodes, if
+ * any.
+ */
 const handlers: ReadonlyMap<string, Handler> = new Map<string, Handler>([
   ["notifications/cancelled", cancel],
   ["notifications/progress", progressed],

@@ -77,7 +77,7 @@ export interface ServerPort {
   encode(answer: Answer): string;
   /** Sends the notifications of a legacy session to that stream, until you call the returned function. */
   attach(connection: Connection, stream: Stream, options?: AttachOptions): Detach;
-  /** Subscribes the session of the connection to these resources, or no longer, because another node did. */
+  /** Adds and removes resource subscriptions of the session, because another node did. */
   subscribe(connection: Connection, added: readonly string[], removed: readonly string[]): void;
   /** Whether the caller may subscribe to these resources, too. */
   hasRoomFor(caller: string, uris: readonly string[]): boolean;

@@ -145,7 +145,7 @@ export class RequestState {
     return isObject(claims) ? claims : undefined;
   }
 
-  /** What is configured: keys, or else the secrets of the backplane. Undefined if the keys are made. */
+  /** The configured keys, or else the secrets of the backplane. Undefined if the nodes generate their keys. */
   get #secrets(): readonly Secret[] | undefined {
     const { secrets } = this.#cluster;
     return this.#settings.keys ?? (secrets.length > 0 ? secrets : undefined);

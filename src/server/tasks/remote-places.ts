@@ -12,7 +12,7 @@ import type { RunningTask, TaskAsk } from "./running-task.ts";
 /** Milliseconds that a node has to confirm a message. */
 const confirmMs = 3000;
 
-/** How often a node sends an answer that nobody confirms. */
+/** How often a node sends an answer that the other node does not confirm. */
 const maxAnswers = 3;
 
 const messages = {
@@ -104,7 +104,7 @@ export class RemotePlaces {
     const answered = new Promise<JsonObject>((resolve, reject) => {
       this.#asked.set(id, { node, method, resolve, reject });
     });
-    // It may reject before anybody waits for it.
+    // The promise may reject before a caller awaits it.
     answered.catch(() => {});
     const withdraw = (reason: string): void => bus.sendSoon(node, messages.unask, { ask: id, reason });
     const onAbort = (): void => {

@@ -86,7 +86,7 @@ export class TaskTable {
   enter(caller: string, owner: string): () => void {
     const own = this.#running.of(caller);
     // Callers without a principal may share an address, so their limit is a share of the total.
-    const isPastOwn = owner !== nobody && own >= this.settings.maxRunningPerPrincipal;
+    const isPastOwn = owner !== noOwner && own >= this.settings.maxRunningPerPrincipal;
     if (isPastOwn || !this.#running.fitsPastHalf(caller, 1)) {
       const running = isPastOwn ? own : this.#running.total;
       throw invalidRequest(`Too many tasks are running (${running}): try again later`);
@@ -182,7 +182,7 @@ export class TaskTable {
     }
   }
 
-  /** Reads a task. One that nobody runs any more is failed first. */
+  /** Reads a task. If no node runs it any more, fails it first. */
   async #read(owner: string, id: string): Promise<TaskRecord | undefined> {
     const task = await this.store.read(owner, id);
     if (!task || !this.#elsewhere || hasEnded(task)) return task;
@@ -224,7 +224,7 @@ export class TaskTable {
     logRejection(this.#parts.logger, "Looking for a task of a node that is gone", check());
   }
 
-  /** Messages may have been lost: reads everything that somebody waits for, and what runs here. */
+  /** Messages may have been lost: reads all tasks that requests wait for, and those that run here. */
   #back(): void {
     this.#waits.wakeAll();
     const { logger } = this.#parts;
@@ -267,12 +267,12 @@ export function isFor(task: TaskRecord, form: TaskForm, grant: Grant): boolean {
 const maxIdLength = 100;
 
 /** The owner of tasks whose callers are not authenticated. */
-const nobody = "";
+const noOwner = "";
 
 /**
  * The owner of a caller's tasks. Callers without authentication share one owner, and only unguessable ids protect their
  * tasks.
  */
 export function ownerOf(principal: Principal | undefined): string {
-  return principal ? principalKey(principal) : nobody;
+  return principal ? principalKey(principal) : noOwner;
 }

@@ -13,7 +13,7 @@ import { Refusals } from "./refusals.tsx";
 
 const everyMs = 1_000;
 
-/** Whoever calls now and then is heard within this time. */
+/** After this time, a client that calls now and then has been seen. */
 const settledMs = 1_500;
 
 export function Now(): VNode | null {
@@ -31,7 +31,7 @@ export function Now(): VNode | null {
   );
 }
 
-/** Nobody is connected, and nobody has called since somebody began to look. */
+/** Whether no client is connected, and none has called since the page was opened. */
 function hasNobody({ counts, calls }: Answer): boolean {
   return counts.sessions + counts.streams + counts.inFlight + calls.length === 0;
 }

@@ -1,4 +1,4 @@
-// The streams: which are open, which are lost, and whose reader is too slow. Those with trouble stand above the others.
+// The streams: open ones, lost ones, and those with a slow reader. Streams with trouble come first.
 import type { VNode } from "preact";
 import type { StreamRow } from "../../answers.ts";
 import { formatBytes, formatCount, formatDuration } from "../base/format.ts";

@@ -1,4 +1,4 @@
-// The tools and the other methods: how often they are called, how long they take, how they fail, and what runs now.
+// The tools and the other methods: how often they are called, how long they take, how they fail, and which run now.
 import type { VNode } from "preact";
 import type { ToolRow } from "../../answers.ts";
 import { useAbout } from "../base/about.ts";
@@ -9,7 +9,7 @@ import type { Column } from "../components/table.tsx";
 import { Bar, Count } from "./cells.tsx";
 import { Listing } from "./listing.tsx";
 
-/** What the codes mean that servers send most. */
+/** The meanings of common error codes. */
 const meanings: Readonly<Record<number, string>> = {
   0: "The tool returned an error",
   [-32_700]: "The message is not JSON",

@@ -1,4 +1,4 @@
-// The topics: who listens to what, how many clients the last pushes reached, and what was merged.
+// The topics: their subscribers, how many clients the last pushes reached, and merged messages.
 import { Fragment, type VNode } from "preact";
 import type { TopicRow } from "../../answers.ts";
 import { useAbout } from "../base/about.ts";
@@ -105,7 +105,7 @@ export function Topics(): VNode {
   );
 }
 
-/** All begin with the same word: only those who hear the page need it. */
+/** All notifications begin with the same word, which is only written out for screen readers. */
 function Notification({ name }: { readonly name: string }): VNode {
   const prefix = "notifications/";
   const isUsual = name.startsWith(prefix);
