@@ -234,7 +234,7 @@ export class ResourceNotFoundError extends HalyardError {
  *     const { name } = await ctx.elicit("Who are you?", z.object({ name: z.string() }));
  *     return `Hello, ${name}`;
  *   } catch (error) {
- *     if (error instanceof InputDeclined) return "Hello, whoever you are";
+ *     if (error instanceof InputDeclined) return "Hello, stranger";
  *     throw error;
  *   }
  * });

@@ -203,8 +203,7 @@ function shownItem(item: unknown): string {
 
 /**
  * Whether an object keeps its contents in properties of its own. A `Map`, `Headers`, `Promise` or `AbortSignal` does not, so its
- * contents
- * would be ignored silently.
+ * contents would be ignored silently.
  */
 export function isPlain(value: unknown): value is object {
   if (typeof value !== "object" || value === null || Symbol.iterator in value) return false;

@@ -87,7 +87,7 @@ export function nearest(name: string, known: object): string {
 
 /** With more edits, a long name resembles many others. */
 const maxEdits = 3;
-/** A shorter name is part of many others. */
+/** The least length of a name that is suggested as a part of another: a shorter one is part of many names. */
 const leastPart = 3;
 
 function isPart(one: string, other: string): boolean {

@@ -15,8 +15,7 @@ export interface RefusedNames {
 
 /**
  * Puts an object with getters for the names behind a prototype, and returns that object. They are not enumerable, the compiler
- * does not know
- * them, and subclasses can define them.
+ * does not know them, and subclasses can define them.
  */
 export function refuseNames(
   prototype: object,

@@ -81,8 +81,7 @@ export interface Cluster {
   stopReading(log: FollowedLog): void;
   /**
    * Resolves with whether the engine still has the values of this node. If not, it has lost its data although the connection
-   * stayed,
-   * which is handled like an outage. Rejects if the engine cannot be reached.
+   * stayed, which is handled like an outage. Rejects if the engine cannot be reached.
    */
   verify(): Promise<boolean>;
   /** Logs that a value in the engine has an unexpected form. It counts as absent. */

@@ -46,8 +46,7 @@ const waiting = new WeakMap<Engine, Map<string, Edit[]>>();
 
 /**
  * Like `changeValue`, for a value that many calls change at once, such as a list: only other nodes compete with this process. A
- * change waits for
- * those before it, even if the engine is slow, so `make` must not wait for another change of the same value.
+ * change waits for those before it, even if the engine is slow, so `make` must not wait for another change of the same value.
  */
 export function changeInTurn(
   engine: Engine,

@@ -98,8 +98,8 @@ export interface Engine {
   isSame(): Promise<boolean>;
   /**
    * Called when the engine has lost its data although the connection stayed. The engine gets ready again as after a lost
-   * connection, with
-   * {@link EngineReceiver.lost} and {@link EngineReceiver.back}. It does nothing if the connection is already lost.
+   * connection, with {@link EngineReceiver.lost} and {@link EngineReceiver.back}. It does nothing if the connection is already
+   * lost.
    */
   renew(error: Error): void;
   /** Stops receiving, and releases what {@link EngineSource.open} made. */

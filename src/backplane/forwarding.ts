@@ -27,8 +27,7 @@ export interface Passed {
 
 /**
  * The outcome: the answer of the other node; or that the message was not passed on, because the node is gone or does not answer;
- * or that
- * the node may have it but has not confirmed it.
+ * or that the node may have it but has not confirmed it.
  */
 export type Outcome =
   | { readonly state: "answered"; readonly answer: JsonObject }

@@ -225,8 +225,7 @@ export class JoinedCluster implements Cluster {
 
   /**
    * Resolves with whether the engine still has the values of this node. If not, it has lost its data although the connection
-   * stayed,
-   * which is handled like an outage. Rejects if the engine cannot be reached.
+   * stayed, which is handled like an outage. Rejects if the engine cannot be reached.
    */
   verify(): Promise<boolean> {
     return (this.#verifying ??= this.#verify().finally(() => (this.#verifying = undefined)));

@@ -37,8 +37,7 @@ interface Told {
 
 /**
  * When the logs exceed the budget, the caller with the most bytes loses the log that it used least recently. Each node decides
- * that
- * by itself when it adds an entry, from the reports of all nodes. So the logs exceed the budget at most by what is not yet
+ * that by itself when it adds an entry, from the reports of all nodes. So the logs exceed the budget at most by what is not yet
  * reported.
  */
 export class LogBudget implements LogCounter {

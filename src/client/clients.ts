@@ -92,7 +92,7 @@ export class McpClients extends AsyncClosing {
     throw this.#unknown(name);
   }
 
-  /** Connects again to the servers that failed, and to those whose client is closed, such as a stdio server that ended. */
+  /** Connects again to the servers that failed, and to servers with a closed client, such as a stdio server that ended. */
   retry(): Promise<void> {
     return (this.#retrying ??= this.#retry().finally(() => (this.#retrying = undefined)));
   }

@@ -29,9 +29,8 @@ export interface PrefixedName {
 const likeRewritten = new RegExp(`-[0-9a-f]{${digestLength}}(?:_|$)`);
 
 /**
- * The prefix of the tool names of each server: its name, unless models do not accept it, or it begins with the name of
- * another server and `_`: with `a` and `a_b`, the name `a_b_c` could mean two tools. Such a name is rewritten, always to the same
- * one.
+ * The prefix of the tool names of each server: its name, unless models do not accept it, or it begins with the name of another
+ * server and `_`: with `a` and `a_b`, the name `a_b_c` could mean two tools. Such a name is rewritten, always to the same one.
  */
 export function prefixesOf(servers: readonly string[]): ReadonlyMap<string, string> {
   return new Map(

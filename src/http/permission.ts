@@ -50,7 +50,7 @@ export function refuseUnpermitted(exchange: HttpExchange, value: unknown): boole
     ...refuseScopes(needed, principal, []),
     // The author added a definition with scopes to a running endpoint without `auth`.
     problem:
-      "A client requested a definition that requires scopes: pass auth to the endpoint, or nobody can use it",
+      "A client requested a definition that requires scopes, but the endpoint has no auth: pass auth to the endpoint",
   };
   refuseAuth(exchange, refusal);
   return true;

@@ -2,8 +2,7 @@
 
 /**
  * NATS 2.9 has no request for its time, but stamps every message that it stores. One stamp gives the difference between the
- * engine's clock
- * and the monotonic clock of this process.
+ * engine's clock and the monotonic clock of this process.
  */
 export class EngineClock {
   readonly #stamp: () => Promise<number>;

@@ -24,7 +24,7 @@ export interface NatsMessage {
   readonly headers?: { readonly code: number; get(name: string): string } | undefined;
 }
 
-/** What a NATS connection returns for a subscription. */
+/** A subscription of a NATS connection. */
 export interface NatsSubscription {
   unsubscribe(): void;
 }

@@ -9,8 +9,8 @@ const inactiveThreshold = 5e9;
 const readMs = 5000;
 
 /**
- * Messages and bytes of a page: the messages of one log usually fit. If messages do not fit, or have expired meanwhile,
- * the server ends the page after some nanoseconds. It also does so if it is too busy to send any in that time.
+ * Messages and bytes of a page: the messages of one log usually fit. If messages do not fit, or have expired meanwhile, the
+ * server ends the page after some nanoseconds. It also does so if it is too busy to send any in that time.
  */
 const page = { batch: 1100, max_bytes: 1536 * 1024, no_wait: true, expires: 100e6 };
 

@@ -13,7 +13,7 @@ const atOnce = 64;
 /** Attempts to remove a value that other nodes replace meanwhile. */
 const maxRemovals = 20;
 
-/** The place of a value. */
+/** The stream and subject of a value. */
 interface Place {
   readonly kind: ValueKind;
   readonly stream: Stream;

@@ -2,7 +2,7 @@
 import type { JsonObject } from "../wire/message.ts";
 import type { AudioContent, ContentBlock, ImageContent, TextContent } from "./model.ts";
 
-/** The model calls a tool of the sampling request. */
+/** A call by the model of a tool from the sampling request. */
 export interface ToolUseContent {
   readonly type: "tool_use";
   readonly id: string;

@@ -258,8 +258,7 @@ export class ChangeLog {
 
   /**
    * Called when the engine is back: reports to all nodes if this one has delivered changes alone. Otherwise notifies its own
-   * listeners,
-   * unless that has just happened: a node that failed meanwhile cannot report what the others have missed.
+   * listeners, unless that has just happened: a node that failed meanwhile cannot report what the others have missed.
    */
   async #resume(): Promise<void> {
     const gaps = this.#gaps;

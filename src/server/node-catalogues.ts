@@ -25,8 +25,7 @@ interface Stay {
 
 /**
  * Each node sends its fingerprints with every heartbeat. Running nodes reply to the hello of a new node with a heartbeat. The new
- * node
- * compares its lists with these replies, and announces each list that differs, once.
+ * node compares its lists with these replies, and announces each list that differs, once.
  */
 export function compareCatalogues(cluster: Cluster, { prints, announce }: Announcer): void {
   let current: Stay | undefined;

@@ -42,7 +42,7 @@ function hintOf(text: string): string {
   return text.startsWith("[object") ? ": pass JSON.stringify(message)" : "";
 }
 
-/** The same for a reader that does not count memory: weighing costs a scan of the text. `limit`: the one that the text exceeds. */
+/** Like `parseJson`, for a reader that does not count memory: weighing costs a scan of the text. `limit`: the one that the text exceeds. */
 export function parseWithin(
   text: string,
   limits: MessageLimits,

@@ -38,7 +38,7 @@ export interface Answers {
   knows?(method: string): boolean;
   /** Never rejects. When `signal` is aborted, it resolves at once, and the caller ignores the answer. */
   answer(question: Question, revision: Revision, signal: AbortSignal): Promise<Answered>;
-  /** Counts bytes that the server sent with its questions, until the returned function is called, once; undefined if there are too many. */
+  /** Counts bytes of questions until you call the returned function. Returns undefined if there are too many. */
   hold(bytes: number): (() => void) | undefined;
 }
 

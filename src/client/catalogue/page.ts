@@ -8,7 +8,7 @@ import { type Entries, entryProblem, kinds, type ListKind } from "./kinds.ts";
 /** One page of a list. */
 export interface Page<Kind extends ListKind> {
   readonly entries: readonly Entries[Kind][];
-  /** The cursor of the next page; `""` is one too. */
+  /** The cursor of the next page, which may be `""`; undefined on the last page. */
   readonly next: string | undefined;
 }
 

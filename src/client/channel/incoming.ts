@@ -26,8 +26,7 @@ const leastLength = '{"jsonrpc":"2.0","method":""}'.length;
 
 /**
  * Passes on each message of a text, in order. Skips a text that is shorter than any message: failing to parse a letter takes as
- * long as
- * reading two hundred.
+ * long as reading two hundred.
  */
 export function readIncomingText(text: string, limits: ClientLimits, sink: IncomingSink): void {
   const parsed = text.length < leastLength ? tooShort : parseWithin(text, limits);

@@ -184,8 +184,8 @@ export class PipeChannel implements Channel {
   }
 
   /**
-   * Receives an unreadable message, or the start of one that is too long. If it is the response to a request, that request
-   * fails with this problem.
+   * Receives an unreadable message, or the start of one that is too long. If it is the response to a request, that request fails
+   * with this problem.
    */
   refuse(text: string, problem: string): void {
     const id = (idAtStart.exec(text.slice(0, 200)) ?? idAtEnd.exec(text.slice(-200)))?.[1];

@@ -141,8 +141,8 @@ export class Connection {
   }
 
   /**
-   * Tells the connection that a request failed on a channel. Returns whether the connection caused the failure: it
-   * then opens another channel, and the request can be sent again on it if the server has not run it.
+   * Tells the connection that a request failed on a channel. Returns whether the connection caused the failure: it then opens
+   * another channel, and the request can be sent again on it if the server has not run it.
    */
   failed(channel: Channel, error: unknown): boolean {
     const isCurrent = channel === this.#channel;

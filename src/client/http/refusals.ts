@@ -63,8 +63,7 @@ export class Refusals {
 
   /**
    * Resolves if the request may be sent again. Otherwise rejects with AuthRequired, or with HttpFailure after a 403 that is not
-   * about
-   * tokens: it has no challenge for them, and the request carried none.
+   * about tokens: it has no challenge for them, and the request carried none.
    */
   async handle(reply: HttpReply, refused: Refused): Promise<void> {
     const { url, headers, signal, budget } = refused;

@@ -3,8 +3,8 @@ import { inBackground } from "../../async/timers.ts";
 
 const checkEveryMs = 15_000;
 /**
- * If a timer fires this much too late, the machine slept and its connections are gone. Where the monotonic clock stops
- * during sleep, as on Linux, only the timeout for silence detects it.
+ * If a timer fires this much too late, the machine slept and its connections are gone. Where the monotonic clock stops during
+ * sleep, as on Linux, only the timeout for silence detects it.
  */
 const sleptMs = 30_000;
 /** How long a stream may be silent after a keep-alive comment: servers send those every 15 to 45 seconds. */

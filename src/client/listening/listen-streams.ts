@@ -106,7 +106,9 @@ export class ListenStreams implements Source {
       this.#core.peer.revision,
     );
     if (unasked.length > 0)
-      this.#ignore(`The server acknowledged what nobody asked for: ${clip(unasked.join(", "))}`);
+      this.#ignore(
+        `The server acknowledged members that the client did not request: ${clip(unasked.join(", "))}`,
+      );
     if (isEmpty(honoured)) return stream.stop.abort(nothingOffered(stream.wanted, this.#core.peer.address));
     stream.honoured = honoured;
     stream.sink.acknowledged(honoured);

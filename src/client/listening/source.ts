@@ -14,8 +14,7 @@ export interface Sink {
 export interface Source {
   /**
    * Resolves when the server has ended the subscription in an orderly way. Rejects when it failed or was lost, and with the
-   * reason
-   * of `signal`.
+   * reason of `signal`.
    */
   subscribe(wanted: ListenFilter, sink: Sink, signal: AbortSignal): Promise<void>;
 }

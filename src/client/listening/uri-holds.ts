@@ -5,8 +5,7 @@ import type { CallSettings } from "../settings/options.ts";
 
 /**
  * One URI: how many listenings want it, whether the server is subscribed (undefined after a request that may not have run), and
- * the last
- * request about it, because such requests must stay in order.
+ * the last request about it, because such requests must stay in order.
  */
 interface Hold {
   count: number;

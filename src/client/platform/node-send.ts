@@ -94,8 +94,7 @@ function watchConnections(agent: Agent, ready: "connect" | "secureConnect"): Con
 
 /**
  * Closes a connection that has been idle for `idleMs`, or for the `Keep-Alive` time of the server if that is less. Closes it at
- * once if
- * data arrives on it, which the next request would take for its reply. Returns the requests that reuse a connection.
+ * once if data arrives on it, which the next request would take for its reply. Returns the requests that reuse a connection.
  */
 function keepIdleBriefly(agent: Agent, mayKeep: () => boolean): Reusing {
   const reusing: Reusing = new WeakSet();

@@ -130,8 +130,8 @@ export class ServerProcess implements Wire {
   }
 
   /**
-   * Writes messages to the process, which may read them from then on even if the rest fails. Throws if the system refuses
-   * them at once, because the input is closed.
+   * Writes messages to the process, which may read them from then on even if the rest fails. Throws if the system refuses them at
+   * once, because the input is closed.
    */
   #write(texts: readonly string[]): void | Promise<void> {
     const { stdin } = this.#child;

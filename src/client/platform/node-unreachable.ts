@@ -8,8 +8,7 @@ import { shownUrl } from "../settings/shown.ts";
 
 /**
  * The codes of failures that an open connection cannot have. Others, such as `EHOSTUNREACH` or `ERR_SSL_…`, can happen at any
- * time:
- * only the system call tells.
+ * time: only the system call tells.
  */
 const beforeOpen: ReadonlySet<unknown> = new Set([
   "ECONNREFUSED",

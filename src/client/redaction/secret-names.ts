@@ -2,8 +2,7 @@
 
 /**
  * Names of fields, in lower case and without `-` and `_`. Only whole names count: `progressToken`, `nextPageToken` and
- * `maxTokens` are not
- * secrets.
+ * `maxTokens` are not secrets.
  */
 const fields: ReadonlySet<string> = new Set(
   (

@@ -4,8 +4,7 @@ import type { Known, Redactor, RedactorOf } from "./redactor.ts";
 
 /**
  * The newest values of one source that are remembered: tokens and sessions change, and a server chooses the length of its session
- * ids. The
- * limits are per source, so that a header that differs in each call does not displace other secrets.
+ * ids. The limits are per source, so that a header that differs in each call does not displace other secrets.
  */
 const maxKnown = 64;
 const maxCharacters = 16_384;
@@ -50,8 +49,7 @@ export class Secrets {
 
   /**
    * Adds a value. Its name, such as that of a header, decides whether it is a secret or perhaps an ordinary text. `source`: a
-   * name for its origin,
-   * unless the server chooses the name.
+   * name for its origin, unless the server chooses the name.
    */
   add(name: string, given: string | undefined, source: string = name): void {
     if (!given) return;

@@ -31,8 +31,7 @@ export interface AuthRefusal extends AuthReply {
   readonly signal: AbortSignal;
   /**
    * Shows that a person must visit this address, until `refused` settles: in the state of the client, and by stopping the timeout
-   * of
-   * `connect`. Call it for each refusal that waits.
+   * of `connect`. Call it for each refusal that waits.
    */
   prompt(url: string): void;
 }

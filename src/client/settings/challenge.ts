@@ -16,8 +16,8 @@ const maxHeader = 16_384;
 const part = /([^\s,;="]+)(?:\s*=\s*(?:"((?:[^"\\]|\\.)*)"?|([^\s,;]*)))?/gs;
 
 /**
- * Combines the challenges for bearer and DPoP tokens: the first value of each parameter counts. Servers write
- * malformed headers, so unreadable parts are skipped.
+ * Combines the challenges for bearer and DPoP tokens: the first value of each parameter counts. Servers write malformed headers,
+ * so unreadable parts are skipped.
  */
 export function parseChallenge(header = ""): Challenge {
   const text = header.slice(0, maxHeader);

@@ -193,7 +193,7 @@ export class CallTimeout extends HalyardError {
   ) {
     const { signInUrl, written = "" } = known;
     const ended = limit === "timeoutMs" ? `${timeMs} ms without a sign of progress` : `${timeMs} ms`;
-    const meanwhile = signInUrl ? `, waiting for somebody to sign in at ${shownUrl(signInUrl)}` : "";
+    const meanwhile = signInUrl ? `, waiting for a user to sign in at ${shownUrl(signInUrl)}` : "";
     super(
       "TIMEOUT",
       `${what}: no response after ${ended}${meanwhile}: raise ${limit} if it needs longer${written}`,

@@ -68,8 +68,7 @@ export interface CallOptions extends CallSettings {
   readonly meta?: JsonObject | undefined;
   /**
    * With `return`, you receive a result that asks for input, instead of the handlers. You also receive the error -32042 of
-   * 2025-11-25,
-   * whose pages the user must visit. @default {"answer"}
+   * 2025-11-25, whose pages the user must visit. @default {"answer"}
    */
   readonly inputRequired?: "answer" | "return" | undefined;
 }
@@ -85,8 +84,8 @@ export interface ConnectOptions extends CallSettings {
   /** The name and version that the client sends. @default {{ name: "halyard-client", version }} */
   readonly info?: Implementation | undefined;
   /**
-   * The revision to speak. `auto` negotiates the newest one that the server speaks; `modern` and `legacy` do so within their
-   * era. @default {"auto"}
+   * The revision to speak. `auto` negotiates the newest one that the server speaks; `modern` and `legacy` do so within their era.
+   * @default {"auto"}
    */
   readonly revision?: string | undefined;
   /** What `client.remember()` returned earlier. It saves finding out the revision of the server. */

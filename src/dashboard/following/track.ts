@@ -125,7 +125,7 @@ export class Track {
   }
 }
 
-/** The same with all texts cut: clients choose most of them. */
+/** The change with all texts cut, because clients choose most of them. */
 function cutTexts<Change extends object>(change: Change): Change {
   const members = Object.entries(change).map(([name, value]) => [
     name,

@@ -15,7 +15,7 @@ const nothing: Second = { calls: 0, errors: 0, durations: [] };
 
 /** The last complete seconds of a node, oldest first. */
 export interface Seconds {
-  /** The last of them, in seconds since 1970 on the clock of that node. */
+  /** The number of the last second, since 1970, on the clock of that node. */
   readonly last: number;
   readonly seconds: readonly Second[];
 }

@@ -74,7 +74,7 @@ function completerOf({ ref, argument }: CompletionRequest): string {
   return `complete.${argument.name} of ${target}`;
 }
 
-/** Throws for suggestions that are not texts; `from` returned them. */
+/** Converts suggestions to the result. Throws if they are not texts; `from` names the completer that returned them. */
 function toResult(suggestions: Suggestions, from: string): CompleteResult {
   const fail = (what: string): never => {
     throw new TypeError(`${from} returned ${what}: return a list of strings or { values, total, hasMore }`);

@@ -121,7 +121,7 @@ export class TaskTable {
     return this.store.change(owner, id, { status: "cancelled", inputRequests: undefined, lastUpdatedAt });
   }
 
-  /** Called when a task of this process has ended and its end is stored. A cancellation was told by the node that stored it. */
+  /** Called when a task of this process has ended and its end is stored. The node that stored a cancellation has already announced it. */
   finished(id: string, status: TaskEnd): void {
     this.runs.delete(id);
     if (status !== "cancelled") this.#elsewhere?.tell(id, status);

@@ -19,7 +19,7 @@ const settledMs = 1_500;
 export function Now(): VNode | null {
   const { answer } = usePolled("now", {}, everyMs);
   if (answer === undefined) return null;
-  const isQuiet = hasNobody(answer);
+  const isQuiet = isUnused(answer);
   return (
     <div class="now">
       <Stats answer={answer} />
@@ -32,7 +32,7 @@ export function Now(): VNode | null {
 }
 
 /** Whether no client is connected, and none has called since the page was opened. */
-function hasNobody({ counts, calls }: Answer): boolean {
+function isUnused({ counts, calls }: Answer): boolean {
   return counts.sessions + counts.streams + counts.inFlight + calls.length === 0;
 }
 

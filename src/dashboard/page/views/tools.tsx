@@ -61,7 +61,7 @@ const columns: readonly Column<ToolRow>[] = [
       </span>
     ),
     sort: ({ calls }) => calls,
-    hint: "Calls that ended since somebody began to look",
+    hint: "Calls that ended since the dashboard was opened",
   },
   {
     title: "Errors",
@@ -113,7 +113,7 @@ export function Tools(): VNode {
       keyOf={({ method, name }) => `${method} ${name ?? ""}`}
       isOpenable={(row) => isTried(row, tryIt)}
       onOpen={({ name = "" }) => go("try", name)}
-      note={() => <span class="note">Figures since somebody began to look</span>}
+      note={() => <span class="note">Figures since the dashboard was opened</span>}
       empty={
         <Empty title="There is no tool, and nothing was called">
           <p>

@@ -66,7 +66,7 @@ const columns: readonly Column<TopicRow>[] = [
     isFigure: true,
     show: ({ pushed }) => <Count of={pushed} />,
     sort: ({ pushed }) => pushed,
-    hint: "Pushes since somebody began to look",
+    hint: "Pushes since the dashboard was opened",
   },
   {
     title: "Merged",
@@ -94,7 +94,7 @@ export function Topics(): VNode {
       columns={() => columns}
       keyOf={({ notification, key }) => `${notification} ${key ?? ""}`}
       empty={
-        <Empty title="Nobody listens">
+        <Empty title="No subscribers">
           <p>
             A client subscribes with <code>resources/subscribe</code> or <code>subscriptions/listen</code>.
           </p>
