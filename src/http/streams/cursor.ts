@@ -103,6 +103,10 @@ export class Cursor implements EventLog {
     return id === this.#lastId ? undefined : (this.#lastId = id);
   }
 
+  get waiting(): number {
+    return this.#backlog?.reduce((sum, { text }) => sum + text.length, 0) ?? 0;
+  }
+
   /** Whether messages wait for its reader. */
   get isBehind(): boolean {
     return this.#backlog !== undefined;

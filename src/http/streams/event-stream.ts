@@ -33,6 +33,8 @@ export interface EventLog {
   scopes: readonly string[] | undefined;
   /** When the stream ended. */
   finishedAt: number | undefined;
+  /** Characters of messages that wait for a slow reader. */
+  readonly waiting: number;
   /** The id from which a client resumes after all messages so far; undefined if there is none yet. */
   eventId(): string | undefined;
   /** The id for the event that begins a connection. */
@@ -130,7 +132,7 @@ export class EventStream<Log extends EventLog = EventLog> implements Stream {
 
   /** Bytes that the client has not read. */
   get backlog(): number {
-    return this.#sink?.unsent ?? 0;
+    return (this.#sink?.unsent ?? 0) + (this.#log?.waiting ?? 0);
   }
 
   /** How long it has been in its state, in milliseconds. */

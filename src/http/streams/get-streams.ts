@@ -281,8 +281,9 @@ export class GetStreams {
       writtenTo: own.sequence,
     });
     for (const old of this.#open.filter(({ log }) => log?.start === number)) this.#drop(old);
-    const away = this.#away.find(({ log }) => log?.start === number);
-    this.#away = this.#away.filter((other) => other !== away);
+    // One that begins with a gap is another stream for those who look at the streams.
+    const away = since ? this.#away.find(({ log }) => log?.start === number) : undefined;
+    this.#away = this.#away.filter(({ log }) => log?.start !== number);
     const stream = away ?? new EventStream("get", responder, this.#parts, this.#parts, cursor);
     stream.readWith(principal);
     // Not `push`, which would reserve room for 16 more.
