@@ -200,17 +200,6 @@ describe("priming and polling", () => {
     },
   );
 
-  test("a client that has only the priming event resumes from the start", async () => {
-    const made = await setup();
-    const stream = await made.client.get();
-    await until(() => stream.events.length === 1);
-    await cut(stream, made);
-    await made.push(1);
-    const resumed = await made.client.get(stream.lastEventId);
-    await resumed.message(() => logDataOf(resumed.messages).length === 1);
-    expect(logDataOf(resumed.messages)).toEqual([1]);
-  });
-
   test("ctx.closeStream() says retry and closes the connection; the rest comes when the client is back [RESUME-SERVER-CLOSE, RESUME-RETRY-SEND, RESUME-ALWAYS-GET]", async () => {
     const { client, server } = await setup({ retryMs: 50 });
     const gate = deferred();
@@ -261,28 +250,6 @@ describe("priming and polling", () => {
 });
 
 describe("what is no longer kept", () => {
-  test("GET past it opens a fresh stream that says what to read again, and loses nothing that waited", async () => {
-    const made = await setup({ limits: { maxStreamBytes: 1000 } });
-    const { client, push } = made;
-    for (const uri of ["note:///a", "note:///b"]) await client.request("resources/subscribe", { uri });
-    const stream = await client.get();
-    for (let data = 1; data <= 10; data++) await push(data);
-    await stream.message(() => logDataOf(stream.messages).length === 10);
-    const early = stream.events.find(({ data }) => data)?.id;
-    await cut(stream, made);
-    await push(11);
-    const fresh = await client.get(early);
-    await fresh.message(() => logDataOf(fresh.messages).length === 1);
-    expect(methodsOf(fresh.messages)).toEqual([
-      "tools/list_changed",
-      "resources/list_changed",
-      "resources/updated note:///a",
-      "resources/updated note:///b",
-      "message",
-    ]);
-    expect(logDataOf(fresh.messages)).toEqual([11]);
-  });
-
   test.each([
     "gAAAAAAAAAAAAAAAAAAAAAA.1",
     "nonsense",
