@@ -56,6 +56,9 @@ export class Cursor implements EventLog {
   changes = "";
   /** The position in the log of changes once the client has been told to read everything again. */
   changesAfterGap: string | undefined;
+  /** The changes that were told on this stream since it became active: those after the first position, up to the second. */
+  toldFrom = "";
+  toldTo = "";
   /** The sequence number of the last entry that was written. */
   writtenTo = 0;
   /** Whether anything was written that the client may not have received. */
@@ -122,6 +125,12 @@ export class Cursor implements EventLog {
   rewind(kept: LogEntry | undefined): void {
     if (sequenceOf(this.at) <= (kept?.sequence ?? 0)) return;
     this.at = kept ? positionOf(kept) : unknownPosition;
+  }
+
+  /** Whether the change at that position was told on this stream. */
+  hasToldChange(position: string): boolean {
+    const at = sequenceOf(position);
+    return at > sequenceOf(this.toldFrom) && at <= sequenceOf(this.toldTo);
   }
 
   /** What is written without the log is not kept, and has no id, except that a client needs one to resume from. */
