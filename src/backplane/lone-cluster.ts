@@ -1,5 +1,7 @@
 // A process without a backplane: its engine is in its own memory, and there are no other nodes.
 import type { Logger } from "../diagnostics/logger.ts";
+import type { JsonObject } from "../wire/message.ts";
+import type { BusHandler } from "./bus.ts";
 import type { Cluster, FollowedLog, Forwards, Messages, Questions } from "./cluster.ts";
 import { CountedEngine } from "./counted-engine.ts";
 import type { Engine } from "./engine.ts";
@@ -12,24 +14,27 @@ import type { ClusterNode } from "./presence.ts";
 /** There is nothing to stop. */
 const stopped = (): void => {};
 
-const noMessages: Messages = {
-  tell: async () => {},
-  request: async () => undefined,
-  requestAll: async () => {},
-  sendSoon: () => {},
-};
-
 const noQuestions: Questions = {
   answer: () => {},
   askAll: async () => "no",
   ask: async () => undefined,
 };
 
-const noForwarding: Forwards = {
+/** A message that the endpoints of this process tell each other. */
+type Tell = (kind: string, body: JsonObject) => Promise<void>;
+
+const messages = (tell: Tell): Messages => ({
+  tell,
+  request: async () => undefined,
+  requestAll: async () => {},
+  sendSoon: () => {},
+});
+
+const forwarding = (tell: Tell): Forwards => ({
   onPassed: () => stopped,
   pass: async () => ({ state: "gone" }),
-  tell: async () => {},
-};
+  tell: (_caller, _to, kind, body) => tell(kind, body),
+});
 
 export class LoneCluster implements Cluster {
   readonly node = "";
@@ -40,12 +45,13 @@ export class LoneCluster implements Cluster {
   readonly isLeased = true;
   readonly lease = 1;
   readonly engine: Engine;
-  readonly bus: Messages = noMessages;
+  readonly bus: Messages = messages((kind, body) => this.#tell(kind, body));
   readonly questions: Questions = noQuestions;
-  readonly forwarding: Forwards = noForwarding;
+  readonly forwarding: Forwards = forwarding((kind, body) => this.#tell(kind, body));
   readonly logBudget: LoneLogs;
   readonly #feeds = new LoneFeeds();
   readonly #steps: (() => Promise<void>)[] = [];
+  readonly #handlers = new Map<string, Set<BusHandler>>();
   readonly #memory = new Memory((log, entry) => this.#feeds.receive(log, entry));
   #users = 0;
   #joining: Promise<void> | undefined;
@@ -82,8 +88,14 @@ export class LoneCluster implements Cluster {
     return Date.now();
   }
 
-  on(): () => void {
-    return stopped;
+  on(kind: string, handler: BusHandler): () => void {
+    const handlers = this.#handlers.get(kind) ?? new Set();
+    this.#handlers.set(kind, handlers.add(handler));
+    return () => handlers.delete(handler);
+  }
+
+  async #tell(kind: string, body: JsonObject): Promise<void> {
+    for (const handler of this.#handlers.get(kind) ?? []) void handler(body, this.node);
   }
 
   onJoin(step: () => Promise<void>): void {

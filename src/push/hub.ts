@@ -137,7 +137,9 @@ export class Hub {
     if (change.k === "broadcast") {
       const { method, params } = change;
       const frame = new Frame(method, params, undefined, undefined, position);
-      return this.#deliver(takersOf(this.#sessions.values(), method, params), frame);
+      // Several endpoints may have a session, and one of them its stream.
+      const sessions = [...this.listeners].filter(({ session }) => session !== undefined);
+      return this.#deliver(takersOf(sessions, method, params), frame);
     }
     if (change.k !== "publish") return 0;
     const topic = topicOf(change.method, change.key);

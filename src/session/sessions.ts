@@ -51,9 +51,10 @@ export class Sessions<Live extends LiveSession> {
     this.#host = host;
     this.#limits = limits;
     const keepMs = limits.idleMs * keptPerIdle;
-    this.#records = new SessionRecords(cluster, keepMs);
     const Counts = cluster.part(sessionCounts);
     this.#everywhere = Counts && new Counts(cluster, limits, keepMs);
+    // A process alone ends its sessions itself, and its sweeps may come too late for a record that is kept for a second.
+    this.#records = new SessionRecords(cluster, this.#everywhere ? keepMs : keepMs + graceMs);
     this.#news = new News(cluster);
     const own = this.#everywhere ? { maxSessionsPerPrincipal: Number.POSITIVE_INFINITY } : {};
     this.copies = new Copies({ ...limits, ...own });

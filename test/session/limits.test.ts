@@ -50,6 +50,23 @@ describe("idle sessions", () => {
     expect(served.stats().sessions).toBe(0);
   });
 
+  test("one in use outlasts an idleMs that is shorter than a second", async () => {
+    const server = makeServer();
+    const served = await serve(server, { limits: { idleMs: 400 } });
+    const client = await SessionClient.open(served);
+    for (let at = 0; at < 12; at++) {
+      await vi.advanceTimersByTimeAsync(300);
+      expect(await client.request("ping")).toMatchObject({ result: {} });
+    }
+    expect(await server.push.toSession(client.id, "notifications/tools/list_changed")).toBe(true);
+    const stream = await client.get();
+    await stream.message(({ method }) => method === "notifications/tools/list_changed");
+    stream.cut();
+    await until(() => served.stats().streams === 0);
+    await vi.advanceTimersByTimeAsync(2000);
+    expect(served.stats().sessions).toBe(0);
+  });
+
   test("streams that a session has given up, or that it took with it, are looked after no longer", async () => {
     const served = await serve(makeServer());
     const client = await SessionClient.open(served);

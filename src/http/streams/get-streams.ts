@@ -113,7 +113,7 @@ export class GetStreams {
       const missed =
         resumed ?? missedAfterGap(isWholeLog(entries, from) ? entries : await this.#entries(1), own);
       const holder = holderOf(entries, number, own.sequence);
-      if (holder !== this.#log.node) {
+      if (holder !== undefined && holder !== this.#log.node) {
         this.#parts.server.observe?.({ type: "handover", from: holder, ...peerOf(this.#connection) });
       }
       this.#begin(number, own, entries, missed, responder, principal);
@@ -145,6 +145,7 @@ export class GetStreams {
     if (cursor === undefined) return;
     if (position !== undefined) {
       cursor.changes = position;
+      cursor.toldTo = position;
       cursor.changesAfterGap = undefined;
     }
     cursor.hasSent = true;
@@ -272,12 +273,15 @@ export class GetStreams {
     const { listener } = this.#connection;
     const later = entries.filter(({ sequence }) => sequence >= own.sequence);
     this.#log.pass(entries.slice(0, entries.length - later.length));
-    const since = missed.changes && listener && changes.since(missed.changes, listener, principal);
-    const told = since ? missed.changes : unknownPosition;
+    const missedChanges = missed.changes && listener && changes.since(missed.changes, listener, principal);
+    const since = missedChanges && this.#untold(missedChanges, number);
+    const isTold = since?.length === 0 && missedChanges?.length !== 0;
     const cursor = Object.assign(new Cursor("get", true), {
       start: number,
       at: missed.at,
-      changes: told,
+      changes: since === undefined ? unknownPosition : isTold ? changes.position : missed.changes,
+      toldFrom: since === undefined ? changes.position : missed.changes,
+      toldTo: changes.position,
       writtenTo: own.sequence,
     });
     for (const old of this.#open.filter(({ log }) => log?.start === number)) this.#drop(old);
@@ -316,7 +320,15 @@ export class GetStreams {
       const position = change === last ? this.#parts.server.changes.position : change.position;
       this.#writeChange(stream, change.text, position);
     }
+    if (since !== undefined && stream.log) stream.log.changes = this.#parts.server.changes.position;
     for (const message of messages) this.#send(stream, message, true);
+  }
+
+  /** The changes that the client did not get on another stream, which took over while this one was lost. */
+  #untold(letters: readonly Letter[], number: number): readonly Letter[] {
+    const other = this.active?.log;
+    if (other === undefined || other.start === number) return letters;
+    return letters.filter(({ position = "" }) => !other.hasToldChange(position));
   }
 
   /**
@@ -341,9 +353,10 @@ export class GetStreams {
   #tellGap(): void {
     const { session } = this.#connection;
     const cursor = this.active?.log;
+    const { position } = this.#parts.server.changes;
     if (cursor !== undefined) {
-      cursor.changes = unknownPosition;
-      cursor.changesAfterGap = this.#parts.server.changes.position;
+      const told = { toldFrom: position, toldTo: position };
+      Object.assign(cursor, { changes: unknownPosition, changesAfterGap: position, ...told });
     }
     this.#abandoned = undefined;
     this.#parts.server.observe?.({ type: "gap", session });
@@ -373,10 +386,12 @@ export class GetStreams {
   /** For a stream that becomes active: writes the changes that were not written to the lost one, or notifications about a gap. */
   #tellOverlooked(stream: GetStream, lost: LostEntry | undefined): void {
     const { listener } = this.#connection;
-    const since = lost && listener && this.#parts.server.changes.since(lost.c, listener, stream);
+    const { changes } = this.#parts.server;
+    const since = lost && listener && changes.since(lost.c, listener, stream);
     // Without their position, since the client has not read the log of changes up to there on this stream.
     for (const { text } of since ?? []) this.#writeChange(stream, text, undefined);
     if (since === undefined) this.#tellGap();
+    else if (stream.log) Object.assign(stream.log, { toldFrom: lost?.c, toldTo: changes.position });
   }
 
   #lost(entry: LostEntry): void {

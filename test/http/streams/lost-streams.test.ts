@@ -74,6 +74,41 @@ async function heardUpTo(stream: EventReply, data: number): Promise<EventReply> 
 
 afterEach(() => void vi.useRealTimers());
 
+test.each(sessionCells)(
+  "what came on the stream that took over does not come again on the one that is resumed · $revision · $edge",
+  async ({ revision, edge }) => {
+    const { server, client, push, cut } = await setup({}, { edge, revision });
+    const broadcast = (data: number): Promise<number> => server.push.broadcast(note, { level: "info", data });
+    const other = await client.get();
+    const first = await client.get();
+    await push(1);
+    await heardUpTo(first, 1);
+    const id = first.events.findLast(({ data }) => data)?.id;
+    await broadcast(2);
+    await heardUpTo(first, 2);
+    await cut(first);
+    await push(3);
+    await heardUpTo(other, 3);
+    await broadcast(4);
+    await server.resources.updated(uri);
+    await heardUpTo(other, 4);
+    const second = await client.get(id);
+    await push(5);
+    await heardUpTo(second, 5);
+    expect(logDataOf(second.messages)).toEqual([2, 5]);
+    expect(toldOf(second)).toEqual([]);
+    await cut(second);
+    await broadcast(6);
+    await heardUpTo(other, 6);
+    expect(logDataOf(other.messages)).toEqual([3, 4, 6]);
+    expect(toldOf(other)).toEqual([`resources/updated ${uri}`]);
+    const third = await client.get(second.events.findLast(({ id: own }) => own)?.id);
+    await push(7);
+    await heardUpTo(third, 7);
+    expect(logDataOf(third.messages)).toEqual([7]);
+  },
+);
+
 describe.each(edges)("a resumed stream begins with the id that the client came with · %s", (edge) => {
   const priming = (id: string | undefined): object => ({ id, data: "", retry: "321" });
 
