@@ -140,6 +140,8 @@ export class Sessions<Live extends LiveSession> {
 
   async end(session: Live, reason: SessionEnd): Promise<void> {
     const { id, principal } = session;
+    // A process alone needs no engine to end a session, so that the next one finds its place free.
+    if (!this.#everywhere) await this.#conclude(session, reason);
     await this.#records.remove(id);
     await this.#conclude(session, reason);
     this.#everywhere?.remove(session.saved.opener);
@@ -359,7 +361,7 @@ export class Sessions<Live extends LiveSession> {
   /** Drops the copy of a session that has ended everywhere. One node calls `onSessionClosed`. */
   async #conclude(session: Live, reason: SessionEnd): Promise<void> {
     if (!this.copies.delete(session)) return;
-    const isFirst = await this.#records.claimEnd(session.id, reason).catch(() => true);
+    const isFirst = !this.#everywhere || (await this.#records.claimEnd(session.id, reason).catch(() => true));
     session.close(isFirst ? reason : undefined);
   }
 
