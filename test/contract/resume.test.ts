@@ -15,6 +15,10 @@ function heldTool(): { define: (server: McpServer) => void; release: () => void 
       ctx.log("info", 2);
       return "done";
     });
+    server.tool("quick", {}, (_, ctx) => {
+      ctx.log("info", "quick");
+      return "quick";
+    });
   };
   return { define, release: gate.resolve };
 }
@@ -115,15 +119,21 @@ contract("resume of a POST stream", (column) => {
       await until(() => logDataOf(call.messages).includes(1));
       const { lastEventId } = call;
       await call.vanish();
+      // One ends before the call that is resumed, the other with it.
+      const beside = await client.start("tools/call", { name: "held" }, "beside");
+      const quick = await client.start("tools/call", { name: "quick" }, "quick");
+      await quick.closed;
       await push(7);
       await got(other, 7);
       release();
+      await beside.closed;
       await until(() => served.stats().inFlight === 0);
       for (let round = 0; round < 2; round++) {
         const resumed = await client.get(lastEventId);
         await resumed.closed;
         expect(resumed.end).toBe("complete");
         expect(resumed.messages.at(-1)).toMatchObject(done);
+        expect(resumed.messages.filter(({ id }) => id !== undefined)).toHaveLength(1);
         expect(logDataOf(resumed.messages)).toEqual(column.replaysLogs ? [2] : []);
       }
     },

@@ -77,9 +77,15 @@ contract("a slow reader", (column) => {
     return { server, handler, session: headers["mcp-session-id"], open };
   }
 
-  async function push(server: McpServer, session: string, from: number, to: number): Promise<void> {
+  async function push(
+    server: McpServer,
+    session: string,
+    from: number,
+    to: number,
+    logger = padding,
+  ): Promise<void> {
     for (let data = from; data <= to; data++) {
-      const params = { level: "info", data, logger: padding };
+      const params = { level: "info", data, logger };
       expect(await server.push.toSession(session, "notifications/message", params)).toBe(true);
     }
   }
@@ -122,5 +128,21 @@ contract("a slow reader", (column) => {
     }
     expect(logDataOf(slow.messages)).toEqual(Array.from({ length: 50 }, (_, at) => at + 1));
     expect(handler.stats().streams).toBe(1);
+  });
+
+  test("that opens its stream while messages are pushed gets each once", async () => {
+    const { server, session, open } = await begin();
+    const opening = open();
+    const pushing: Promise<void>[] = [];
+    // Some arrive at every step of the opening.
+    for (let data = 1; data <= 100; data++) {
+      pushing.push(push(server, session, data, data, ""));
+      await Promise.resolve();
+    }
+    await Promise.all(pushing);
+    const reader = await opening;
+    await reader.read(() => logDataOf(reader.messages).length >= 100);
+    const numbers = logDataOf(reader.messages).toSorted((one, other) => Number(one) - Number(other));
+    expect(numbers).toEqual(Array.from({ length: 100 }, (_, at) => at + 1));
   });
 });
