@@ -81,7 +81,6 @@ function onlyChanges(incoming: Incoming): boolean {
 /** Whether the copy of this node may be too old for the request: it changes the session, or would be refused. */
 function needsNewest({ state, incoming }: HttpExchange, id: string): boolean {
   const { server, sessions } = state;
-  if (server.cluster.isAlone) return false;
   if (server.requiresInitialized && sessions.peek(id)?.connection.initialized === false) return true;
   return changesSession(incoming) && !isSilentIncoming(incoming);
 }

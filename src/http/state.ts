@@ -51,7 +51,7 @@ export class HttpState implements Tended {
     this.joined = ignoreRejection(ready.catch(refuseUnjoined));
     this.sessions = this.#openSessions();
     this.unsent = new Unsent(this.heartbeat, limits.maxUnsentBytes, settings.stallMs);
-    server.keepSessions(logKeptMs(limits));
+    server.keepLogs({ keepMs: logKeptMs(limits), maxBytes: limits.maxStreamBytes });
     const { cluster } = server;
     cluster.logBudget.allow({ bytes: limits.maxTotalBytes, logs: limits.maxStreams });
     this.#stopHearing = this.#hear(cluster);

@@ -33,17 +33,21 @@ export interface StoredMessage {
   readonly ttlMs: number | undefined;
   /** Of an entry: the number of the first one that its log ever had, as far as the appending node knew. */
   readonly since: number | undefined;
+  /** Of an entry: how many bytes its log keeps; as many as any log without. */
+  readonly maxBytes: number | undefined;
 }
 
 /** What goes with a message. */
 interface PublishOptions {
   readonly ttlMs: number | undefined;
   readonly since?: number | undefined;
+  readonly maxBytes?: number | undefined;
   /** The number that the newest message of the subject must have; 0 if there must be none. */
   readonly last?: number;
 }
 
 const [ttlHeader, sinceHeader] = ["Halyard-Ttl", "Halyard-Since"];
+export const maxBytesHeader = "Halyard-Max-Bytes";
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 
@@ -68,10 +72,11 @@ export class JetStream {
   async publish(
     subject: string,
     text: string,
-    { ttlMs, since, last }: PublishOptions,
+    { ttlMs, since, maxBytes, last }: PublishOptions,
   ): Promise<number | undefined> {
     const expected = { "Nats-Expected-Last-Subject-Sequence": last };
-    const headers = headersOf({ [ttlHeader]: ttlMs, [sinceHeader]: since, ...expected });
+    const own = { [ttlHeader]: ttlMs, [sinceHeader]: since, [maxBytesHeader]: maxBytes };
+    const headers = headersOf({ ...own, ...expected });
     const message = await this.#request(subject, encoder.encode(text), headers);
     const { error, seq } = this.#replyOf<{ seq: number }>(message, [apiErrors.wrongSequence]);
     return error ? undefined : seq;
@@ -91,8 +96,8 @@ export class JetStream {
     const headers = textFromBase64(message.hdrs ?? "") ?? "";
     const field = (name: string): number | undefined =>
       numberOf(new RegExp(`^${name}: (\\d+)`, "m").exec(headers)?.[1]);
-    const [ttlMs, since] = [field(ttlHeader), field(sinceHeader)];
-    return { sequence: message.seq, text, storedAt: Date.parse(message.time), ttlMs, since };
+    const [ttlMs, since, maxBytes] = [field(ttlHeader), field(sinceHeader), field(maxBytesHeader)];
+    return { sequence: message.seq, text, storedAt: Date.parse(message.time), ttlMs, since, maxBytes };
   }
 
   async #request(subject: string, payload: Uint8Array, headers?: NatsHeaders): Promise<NatsMessage> {
@@ -130,11 +135,12 @@ export function deliveredMessage({ data, reply, headers }: NatsMessage): StoredM
     storedAt: Number(nanoseconds) / 1e6,
     ttlMs: numberOf(headers?.get(ttlHeader)),
     since: numberOf(headers?.get(sinceHeader)),
+    maxBytes: numberOf(headers?.get(maxBytesHeader)),
     pending: Number(pending),
   };
 }
 
-function numberOf(text: string | undefined): number | undefined {
+export function numberOf(text: string | undefined): number | undefined {
   return text ? Number(text) : undefined;
 }
 

@@ -37,12 +37,12 @@ export class LogWindows {
     this.#remover = remover;
   }
 
-  /** Counts a message that the server has stored. */
-  add(log: string, sequence: number, bytes: number): void {
+  /** Counts a message that the server has stored, in a log that keeps so many bytes. */
+  add(log: string, sequence: number, bytes: number, maxBytes: number = maxLogBytes): void {
     const window = this.#windowOf(log);
     if (window.bytes === 0) window.start = sequence;
     window.bytes += bytes;
-    if (window.bytes < maxLogBytes) return;
+    if (window.bytes < Math.min(maxBytes, maxLogBytes)) return;
     this.#remover.drop(log, window.start);
     window.bytes = 0;
   }

@@ -4,7 +4,7 @@ import { byteLength } from "../backplane/stored.ts";
 import { ignoreRejection } from "../async/promises.ts";
 import type { EngineClock } from "./clock.ts";
 import type { NatsMessage, NatsSubscription } from "./connection.ts";
-import type { JetStream, StoredMessage } from "./jetstream.ts";
+import { type JetStream, maxBytesHeader, numberOf, type StoredMessage } from "./jetstream.ts";
 import type { Link } from "./link.ts";
 import { LogReads } from "./log-reads.ts";
 import { LogWindows } from "./log-windows.ts";
@@ -87,7 +87,7 @@ export class Logs {
   }
 
   async append(log: string, text: string, options: AppendOptions): Promise<number> {
-    const { keepMs, follow, isOnly } = options;
+    const { keepMs, follow, isOnly, maxBytes } = options;
     const { jetstream, names } = this.#options;
     await this.#entries.keep(agesKept * keepMs);
     const token = await tokenOf(log);
@@ -99,11 +99,11 @@ export class Logs {
       // What is left must not look like a whole log.
       if (isOnly && !this.#since.has(log)) await this.#learnSince(log, subject);
       const since = this.#since.get(log);
-      const published = (await jetstream.publish(subject, text, { ttlMs: keepMs, since })) ?? 0;
+      const published = (await jetstream.publish(subject, text, { ttlMs: keepMs, since, maxBytes })) ?? 0;
       const sequence = this.#numberOf(published);
       if (!this.#since.has(log)) void ignoreRejection(this.#learnSince(log, subject));
       if (isOnly) await this.#purge(log, published);
-      else if (!this.#followed.has(log)) this.#windows.add(log, published, byteLength(text));
+      else if (!this.#followed.has(log)) this.#windows.add(log, published, byteLength(text), maxBytes);
       this.#windows.keep(log, keepMs);
       if (follow === "stop") this.#stopAfter(log, sequence);
       return sequence;
@@ -215,7 +215,7 @@ export class Logs {
     if (followed === undefined || !(sequence > previous)) return;
     const entry = this.#entryOf({ sequence, previous, text: new TextDecoder().decode(data) });
     this.#options.entry(log, entry);
-    this.#windows.add(log, sequence, data.length);
+    this.#windows.add(log, sequence, data.length, numberOf(headers?.get(maxBytesHeader)));
     if (previous === 0) this.#knowSince(log, sequence);
     followed.arrived = entry.sequence;
     this.#stopAfter(log, followed.last);
@@ -247,16 +247,16 @@ function entriesOf(messages: readonly StoredMessage[], isWhole: boolean): LogEnt
     const previous = messages[index - 1]?.sequence ?? (isWhole ? removedBefore(messages) : sequence - 1);
     return { sequence, previous, text };
   });
-  return newestOf(entries.slice(-maxLogEntries));
+  return newestOf(entries.slice(-maxLogEntries), messages.at(-1)?.maxBytes);
 }
 
 /** As many of the newest entries as a log keeps; the server may still have more. */
-function newestOf(entries: readonly LogEntry[]): LogEntry[] {
+function newestOf(entries: readonly LogEntry[], maxBytes = maxLogBytes): LogEntry[] {
   let bytes = 0;
   let from = entries.length;
   while (from > 0) {
     bytes += byteLength(entries[from - 1]?.text ?? "");
-    if (bytes > maxLogBytes && from < entries.length) break;
+    if (bytes > Math.min(maxBytes, maxLogBytes) && from < entries.length) break;
     from--;
   }
   return entries.slice(from);

@@ -117,10 +117,19 @@ export class Hub {
 
   #tell(change: Change): number | Promise<number> {
     if (!this.#changes?.isShared) return this.deliver(change);
-    if (change.k !== "publish" || change.scopes !== undefined) return this.#changes.append(change);
+    if (change.k !== "publish" || change.scopes !== undefined) {
+      return this.#changes.append(change).catch((error: unknown) => this.#deliverLarge(change, error));
+    }
     // The node that publishes knows the scopes: another may not have the definition.
     const scopes = this.#scopesOf(topicOf(change.method, change.key));
     return this.#changes.append({ ...change, scopes });
+  }
+
+  /** A message that is larger than a log keeps reaches those who are connected here, if there are no other nodes. */
+  #deliverLarge(change: Change, error: unknown): number {
+    if (!(error instanceof RangeError) || this.#remote?.mayReach !== false) throw error;
+    for (const listener of this.#sessions.values()) if (listener.isAway) listener.markGap();
+    return this.deliver(change);
   }
 
   /** Delivers a change to the listeners of this node, and returns how many it reached. */

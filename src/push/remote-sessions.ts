@@ -24,6 +24,12 @@ export interface SessionPush {
   readonly scopes?: readonly string[] | undefined;
 }
 
+/** How the logs of sessions are kept. */
+export interface KeptLogs {
+  readonly keepMs: number;
+  readonly maxBytes: number;
+}
+
 /** The sessions of this node, for messages that other nodes pass on. */
 interface LocalSessions {
   /** Sends a notification to a session that this node has. */
@@ -41,7 +47,7 @@ interface KnownSession {
 export class RemoteSessions {
   readonly #cluster: Cluster;
   readonly #logger: Logger;
-  #keepMs = leastKeepMs;
+  #kept: KeptLogs = { keepMs: leastKeepMs, maxBytes: 0 };
 
   constructor(cluster: Cluster, local: LocalSessions, logger: Logger) {
     this.#cluster = cluster;
@@ -59,9 +65,10 @@ export class RemoteSessions {
     });
   }
 
-  /** Keeps the logs of sessions at least this long after a push: as long as the endpoints of this server keep their records. */
-  keepFor(timeMs: number): void {
-    this.#keepMs = Math.max(this.#keepMs, timeMs);
+  /** Keeps the logs of sessions after a push as the endpoints of this server do; with several, as the one that keeps more. */
+  keepLogs({ keepMs, maxBytes }: KeptLogs): void {
+    const { keepMs: longest, maxBytes: most } = this.#kept;
+    this.#kept = { keepMs: Math.max(longest, keepMs), maxBytes: Math.max(most, maxBytes) };
   }
 
   /** Whether this node is in the cluster. */
@@ -103,7 +110,9 @@ export class RemoteSessions {
    */
   async append(session: string, text: string, scopes?: readonly string[], caller?: string): Promise<boolean> {
     const entry: SessionEntry = { k: "push", m: text, scopes };
-    const options = { keepMs: this.#keepMs, onlyWith: "session", caller } as const;
+    const { keepMs, maxBytes } = this.#kept;
+    // A process without an endpoint does not know how much those of others keep.
+    const options = { keepMs, maxBytes: maxBytes || undefined, onlyWith: "session", caller } as const;
     if ((await this.#cluster.engine.append(session, smallEntryText(entry), options)) > 0) return true;
     if (await this.#cluster.verify()) return false;
     throw new HalyardError("BACKPLANE_UNAVAILABLE", "The engine has lost its data, perhaps with the session");

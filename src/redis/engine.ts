@@ -115,10 +115,10 @@ export class RedisEngine implements Engine {
   }
 
   async append(log: string, text: string, options: AppendOptions): Promise<number> {
-    const { keepMs, follow, onlyWith, isOnly } = options;
+    const { keepMs, follow, onlyWith, isOnly, maxBytes = maxLogBytes } = options;
     const [entries, followers] = this.#names.log(log);
     const needed = onlyWith === undefined ? [] : [this.#names.value({ kind: onlyWith, tag: log })];
-    const limits = [wholeMs(keepMs), isOnly ? 1 : maxLogEntries, maxLogBytes];
+    const limits = [wholeMs(keepMs), isOnly ? 1 : maxLogEntries, Math.min(maxBytes, maxLogBytes)];
     const following = [this.#node, follow ?? "", followMs, this.#names.nodes, encodeTag(log)];
     const args = [text, ...limits, ...following];
     const sequence = Number(await this.#run("append", [entries, followers, ...needed], args));

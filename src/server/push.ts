@@ -7,6 +7,7 @@ import { filledText, type Known, mismatch, plainObject, problemOf, text } from "
 import type { Asks } from "../push/asks.ts";
 import { refuseNames } from "../refused-names.ts";
 import type { Hub } from "../push/hub.ts";
+import { unfitForJson } from "../wire/json-fit.ts";
 import type { JsonObject } from "../wire/message.ts";
 import { topicOf } from "../push/topic.ts";
 import { isLogLevel } from "../protocol/model.ts";
@@ -44,6 +45,8 @@ function checkSent(usage: string, name: string, method: unknown, params: unknown
     fail(`${name} ${mismatch("a text that begins with notifications/", method)}`);
   const problem = params === undefined ? undefined : problemOf(plainObject, params);
   if (problem) fail(`params ${problem}`);
+  const unfit = unfitForJson(params);
+  if (unfit) fail(`params${unfit}, which JSON cannot hold`);
   const { level } = (params ?? {}) as { readonly level?: unknown };
   if (method === logMessage && level !== undefined && !isLogLevel(level)) fail(levelProblem(level));
 }

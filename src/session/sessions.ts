@@ -112,11 +112,22 @@ export class Sessions<Live extends LiveSession> {
   ): Live | undefined | Promise<Live | undefined> {
     const copy = this.copies.get(id);
     if (copy?.lease === undefined || copy.lease !== this.#host.cluster.lease)
-      return this.refresh(id, principal, caller);
+      return this.#refresh(id, principal, caller);
     return this.copies.use(copy, principal);
   }
 
-  async refresh(id: string, principal: Principal | undefined, caller: string): Promise<Live | undefined> {
+  /** Finds a session as it is now in all processes: without others, as it is here. */
+  refresh(
+    id: string,
+    principal: Principal | undefined,
+    caller: string,
+  ): Live | undefined | Promise<Live | undefined> {
+    const copy = this.copies.get(id);
+    if (copy !== undefined && !this.#everywhere) return this.copies.use(copy, principal);
+    return this.#refresh(id, principal, caller);
+  }
+
+  async #refresh(id: string, principal: Principal | undefined, caller: string): Promise<Live | undefined> {
     await this.#host.joined;
     const copy = await this.#read(id, principal, caller);
     return copy && this.copies.use(copy, principal);

@@ -89,3 +89,18 @@ test("a slow listener counts too, and the one for whom most waits is disconnecte
   expect(legacy.destroyed).toBeDefined();
   for (const peer of [...peers, legacy]) await peer.pipe.end(0);
 });
+
+test.each(edges)(
+  "a broadcast that is larger than a log keeps reaches those who are connected, and tells the others to read again · %s",
+  async (edge) => {
+    allowBeyondSchema("notifications/large");
+    const server = makeServer();
+    const served = await serve(server, {}, edge);
+    const [here, away] = [await SessionClient.open(served), await SessionClient.open(served)];
+    const stream = await here.get();
+    await server.push.broadcast("notifications/large", { data: "x".repeat(300_000) });
+    await stream.message(({ method }) => method === "notifications/large");
+    const later = await away.get();
+    expect(methodsOf(await later.count(2))).toEqual(["tools/list_changed", "resources/list_changed"]);
+  },
+);

@@ -70,11 +70,7 @@ describe("idle sessions", () => {
   test("streams that a session has given up, or that it took with it, are looked after no longer", async () => {
     const served = await serve(makeServer());
     const client = await SessionClient.open(served);
-    for (let at = 0; at < 10; at++) {
-      const stream = await client.get();
-      stream.cut();
-      await stream.closed;
-    }
+    for (let at = 0; at < 10; at++) await (await client.get()).vanish();
     expect(served.stats().timers).toBe(1);
     expect(await client.delete()).toBe(204);
     await vi.advanceTimersByTimeAsync(2000);

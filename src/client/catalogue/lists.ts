@@ -59,7 +59,14 @@ export class Lists {
   }
 
   /** The entries one after the other; the next page is requested when it is needed. */
-  async *each<Kind extends ListKind>(
+  each<Kind extends ListKind>(kind: Kind, options?: CallOptions): AsyncGenerator<Entries[Kind], void, void> {
+    const { each } = kinds[kind];
+    return refuseOn(this.#each(kind, options), `What client.${each}() returns`, {
+      "length map filter find forEach": `for await (const one of client.${each}()), or await client.${each.replace("each", "list")}s()`,
+    });
+  }
+
+  async *#each<Kind extends ListKind>(
     kind: Kind,
     options?: CallOptions,
   ): AsyncGenerator<Entries[Kind], void, void> {

@@ -70,7 +70,7 @@ export class Cursor implements EventLog {
   /** Resolves when the log has the stream; rejects if the engine fails, and then the stream cannot be resumed. */
   opening: Promise<number> | undefined;
   isKept = true;
-  /** Messages that its reader was too slow for, and the length of their texts. */
+  /** Messages that its reader was too slow for, and the length of those that were not replayed. */
   #backlog: Unwritten[] | undefined;
   #backlogLength = 0;
 
@@ -108,10 +108,11 @@ export class Cursor implements EventLog {
     return this.#backlog !== undefined;
   }
 
-  /** Keeps a message that its reader is too slow for. Returns the length of all that wait. */
-  putAside(message: Unwritten): number {
+  /** Keeps a message that its reader is too slow for. Returns the length of all that wait and were not replayed. */
+  putAside(message: Unwritten, isReplayed: boolean): number {
     (this.#backlog ??= []).push(message);
-    return (this.#backlogLength += message.text.length);
+    if (!isReplayed) this.#backlogLength += message.text.length;
+    return this.#backlogLength;
   }
 
   takeBacklog(): readonly Unwritten[] {

@@ -78,6 +78,11 @@ export class GetStreams {
     return this.#away;
   }
 
+  /** The newest stream here whose reader has the scopes. */
+  withScopes(scopes: readonly string[] | undefined): GetStream | undefined {
+    return this.#open.findLast((stream) => isGranted(scopes, stream));
+  }
+
   /** Opens a stream without `Last-Event-ID`. It begins with the messages that waited for it. */
   connect(responder: HttpResponder, principal: Principal | undefined): Promise<void> {
     return this.#log.inTurn(async () => {
@@ -141,6 +146,12 @@ export class GetStreams {
     cursor.hasSent = true;
     cursor.hasTold = true;
     stream.send(text, cursor.nextId());
+  }
+
+  /** Ends every stream, because the session ends here. Those whose clients are away need no more looking after. */
+  close(): void {
+    for (const stream of this.#open) stream.end();
+    this.#away = noStreams;
   }
 
   /** Called when a stream of this node is no longer connected. */
@@ -250,12 +261,12 @@ export class GetStreams {
     this.#log.pass(entries.slice(0, entries.length - later.length));
     const missedChanges = missed.changes && listener && changes.since(missed.changes, listener, principal);
     const since = missedChanges && this.#untold(missedChanges, number);
-    const isTold = since?.length === 0 && missedChanges?.length !== 0;
+    const isTold = since && since.length === 0 && missedChanges?.length !== 0;
     const cursor = Object.assign(new Cursor("get", true), {
       start: number,
       at: missed.at,
-      changes: since === undefined ? unknownPosition : isTold ? changes.position : missed.changes,
-      toldFrom: since === undefined ? changes.position : missed.changes,
+      changes: isTold ? changes.position : since ? missed.changes : unknownPosition,
+      toldFrom: since ? missed.changes : changes.position,
       toldTo: changes.position,
       writtenTo: own.sequence,
     });
@@ -288,11 +299,13 @@ export class GetStreams {
 
   #replay(stream: GetStream, since: readonly Letter[] | undefined, messages: readonly KeptMessage[]): void {
     if (since === undefined) this.#tellGap();
-    else {
-      for (const { text, position } of since) this.#writeChange(stream, text, position);
-      if (stream.log) stream.log.changes = this.#parts.server.changes.position;
+    const last = since?.at(-1);
+    for (const change of since ?? []) {
+      // With the last one the client has all changes, also those that were merged with an earlier one.
+      const position = change === last ? this.#parts.server.changes.position : change.position;
+      this.#writeChange(stream, change.text, position);
     }
-    for (const message of messages) this.#send(stream, message);
+    for (const message of messages) this.#send(stream, message, true);
   }
 
   /** The changes that the client did not get on another stream, which took over while this one was lost. */
@@ -306,7 +319,8 @@ export class GetStreams {
   #makeRoom(): void {
     const [oldest] = this.#open;
     oldest?.end();
-    if (oldest?.log?.hasSent) this.#tellGap();
+    const isTold = this.active?.log?.changesAfterGap !== undefined;
+    if (oldest?.log?.hasSent && !isTold) this.#tellGap();
   }
 
   /** Forgets a stream whose client has another connection for it. */
@@ -401,11 +415,12 @@ export class GetStreams {
     return this.#backup === undefined ? [] : this.#backup.takeAfter(sequence);
   }
 
-  #send(stream: GetStream, { text, position, sequence, scopes }: KeptMessage): void {
+  #send(stream: GetStream, { text, position, sequence, scopes }: KeptMessage, isReplayed = false): void {
     const cursor = stream.log;
     if (cursor === undefined || sequence <= sequenceOf(cursor.at)) return;
     cursor.at = position;
-    if (!isGranted(scopes, stream)) return;
+    // Without an id: by the log it belongs to the active stream, whose reader may not have it.
+    if (!isGranted(scopes, stream)) return void this.withScopes(scopes)?.send(text, undefined);
     const isBehind = stream.congested || cursor.isBehind;
     // The notifications about a gap come first, and are written as soon as the reader takes them.
     if (!isBehind && cursor.changesAfterGap !== undefined) {
@@ -415,8 +430,9 @@ export class GetStreams {
     cursor.hasSent = true;
     const id = cursor.nextId();
     if (!isBehind) return this.#write(stream, text, id, sequence);
-    // The client resumes, and gets the rest from the log.
-    if (cursor.putAside({ text, id, sequence }) > this.#parts.server.limits.maxQueueBytes) stream.destroy();
+    // The client resumes, and gets the rest from the log. What is replayed must not cut it off again: the log limits that.
+    const waiting = cursor.putAside({ text, id, sequence }, isReplayed);
+    if (waiting > this.#parts.server.limits.maxQueueBytes) stream.destroy();
   }
 
   #write(stream: GetStream, text: string, id: string | undefined, sequence: number): void {

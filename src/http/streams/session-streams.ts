@@ -97,7 +97,7 @@ export class SessionStreams implements Stream, StreamParts, EntryTaker, Tended {
 
   /** Ends every stream here, because the session ends, or only leaves this process. */
   close(hasEnded: boolean): void {
-    for (const stream of this.#gets?.open ?? []) stream.end();
+    this.#gets?.close();
     this.#replies?.close();
     if (hasEnded) this.#losses?.finish();
   }
@@ -155,7 +155,7 @@ export class SessionStreams implements Stream, StreamParts, EntryTaker, Tended {
 
   forScopes(scopes: readonly string[]): Stream | undefined {
     const active = this.#active;
-    return active === undefined || isGranted(scopes, active) ? this : undefined;
+    return active === undefined || isGranted(scopes, active) ? this : this.#gets?.withScopes(scopes);
   }
 
   onDrain(callback: () => void): () => void {

@@ -9,7 +9,7 @@ import type { RequestRow, Revision } from "../../protocol/revision.ts";
 import type { SpokenRevisions } from "../../protocol/revisions/index.ts";
 import { resourceUpdated } from "../../protocol/notifications.ts";
 import type { ChangeLog } from "../../push/changes.ts";
-import type { RemoteSessions } from "../../push/remote-sessions.ts";
+import type { KeptLogs, RemoteSessions } from "../../push/remote-sessions.ts";
 import type { Stream } from "../../push/listener.ts";
 import { topicOf } from "../../push/topic.ts";
 import {
@@ -93,8 +93,8 @@ export interface ServerPort {
   readonly cluster: Cluster;
   /** The changes that the nodes of the cluster share. */
   readonly changes: ChangeLog;
-  /** Tells how long records of sessions are kept, so that pushes of this node to any session are kept as long. */
-  keepSessions(timeMs: number): void;
+  /** Tells how an endpoint keeps the logs of its sessions, so that pushes of this node to any session are kept in the same way. */
+  keepLogs(kept: KeptLogs): void;
   /** All scopes that a message, or the messages of a batch, require together. */
   neededScopes(value: unknown): readonly string[];
 }
@@ -167,7 +167,7 @@ export function openPort(server: Servable, parts: Driven): ServerPort {
     get usesScopes() {
       return catalogue.isScoped;
     },
-    keepSessions: (timeMs) => parts.remote.keepFor(timeMs),
+    keepLogs: (kept) => parts.remote.keepLogs(kept),
     neededScopes: (value) => (catalogue.isScoped ? neededScopes(catalogue, value, limits) : []),
   };
   ports.set(server, port);

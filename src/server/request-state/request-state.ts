@@ -66,6 +66,7 @@ export class RequestState {
     const agree = cluster.part(agreedKeys);
     if (agree === undefined) return;
     const shared = this.#shared;
+    shared.shareWithOthers();
     const isUsed = (): boolean => this.#usesShared;
     agree(cluster, async () => (isUsed() ? [] : (await this.#ring()).map(({ id }) => id)));
     cluster.onJoin(async () => {

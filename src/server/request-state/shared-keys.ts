@@ -34,6 +34,7 @@ export class SharedKeys {
   /** Newest first. They stay here while the engine is away, and go back to it if it has lost them. */
   #stored: readonly StoredKey[] = [];
   #keys: readonly SealingKey[] = [];
+  #hasOthers = false;
   #syncing: Promise<void> | undefined;
   #mustSyncAgain = false;
   #readingAgain: Promise<void> | undefined;
@@ -54,9 +55,14 @@ export class SharedKeys {
     return this.#keys;
   }
 
+  /** Other nodes may add keys from now on. */
+  shareWithOthers(): void {
+    this.#hasOthers = true;
+  }
+
   /** The keys after reading them again, because a state names a key that this node does not know. */
   async keysAgain(): Promise<readonly SealingKey[]> {
-    if (this.#cluster.isAlone) return this.#keys;
+    if (!this.#hasOthers) return this.#keys;
     await (this.#readingAgain ??= this.#readAgain());
     return this.#keys;
   }
