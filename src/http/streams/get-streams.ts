@@ -275,12 +275,12 @@ export class GetStreams {
     this.#log.pass(entries.slice(0, entries.length - later.length));
     const missedChanges = missed.changes && listener && changes.since(missed.changes, listener, principal);
     const since = missedChanges && this.#untold(missedChanges, number);
-    const isTold = since?.length === 0 && missedChanges?.length !== 0;
+    const isTold = since && since.length === 0 && missedChanges?.length !== 0;
     const cursor = Object.assign(new Cursor("get", true), {
       start: number,
       at: missed.at,
-      changes: since === undefined ? unknownPosition : isTold ? changes.position : missed.changes,
-      toldFrom: since === undefined ? changes.position : missed.changes,
+      changes: isTold ? changes.position : since ? missed.changes : unknownPosition,
+      toldFrom: since ? missed.changes : changes.position,
       toldTo: changes.position,
       writtenTo: own.sequence,
     });
