@@ -191,6 +191,10 @@ const mistakes: Readonly<Record<string, readonly [write: () => unknown, read: st
     () => made().push.broadcast({ method: "notifications/acme/x" }),
     "push.broadcast(method, params): method must be a text that begins with notifications/",
   ],
+  "a function in a message to broadcast": [
+    () => made().push.broadcast("notifications/acme/x", { at: { now: () => 1 } }),
+    "push.broadcast(method, params): params.at.now is a function, which JSON cannot hold",
+  ],
   "a push to the session of a modern client": [
     () => made().push.toSession(undefined, "notifications/acme/x"),
     `push.toSession: session ${noSession}`,

@@ -19,7 +19,7 @@ export interface RequestHead {
   headers(): Readonly<Record<string, string | undefined>>;
 }
 
-/** Refuses a request; the client gets everything but `problem`. */
+/** Refuses a request. The client gets everything except `problem`. */
 export interface AuthRefusal {
   readonly status: 400 | 401 | 403 | 503;
   readonly message: string;
@@ -54,7 +54,7 @@ export interface Auth {
   refuseScopes(needed: readonly string[], principal: Principal | undefined): AuthRefusal;
   /** The public URL of the endpoint. */
   readonly resource?: string | undefined;
-  /** Called when an endpoint starts. Throws if it may not be used there. */
+  /** Called when an endpoint starts. Throws if it may not be used at this place. */
   checkPlace?(place: EndpointPlace): void;
   /** Public JSON documents by path: functions that return their text. */
   readonly documents?: ReadonlyMap<string, () => string | Promise<string>> | undefined;
@@ -109,7 +109,7 @@ export function described(message: string): string {
   return `error_description="${message.replaceAll(/[^\x20\x21\x23-\x5b\x5d-\x7e]/g, "?")}"`;
 }
 
-/** The refusal for a caller with credentials that `auth` does not know: it must not pass for an anonymous one. */
+/** The refusal for credentials that `auth` does not know: such a caller must not pass for an anonymous one. */
 export const unrecognised: AuthRefusal = {
   status: 401,
   message: "The credentials in the Authorization header were not recognised",
@@ -117,9 +117,10 @@ export const unrecognised: AuthRefusal = {
 };
 
 const refusalStatuses: ReadonlySet<unknown> = new Set([400, 401, 403, 503]);
+/** Characters of a refusal's body. An `AuthRefusal` has it. Past it, the server responds with 500, and the log says why. */
 const maxBodyLength = 65_536;
 
-/** The text of the body of a refusal that an author's code has returned, if it has one. Throws if the refusal cannot be sent. */
+/** The text of the body of a refusal from an author's code, if it has one. Throws if the refusal cannot be sent. */
 export function refusalBody(refusal: AuthRefusal): string | undefined {
   if (refusal instanceof Response)
     failRefusal("it is a Response: return { status, message, headers?, body? }");

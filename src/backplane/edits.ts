@@ -1,20 +1,23 @@
-// Changes values of an engine by comparing versions. A process can make its edits of a value together, so that only nodes compete.
+// Changes values of an engine by comparing versions. A process can combine its edits of a value, so that only nodes compete.
 import { HalyardError } from "../errors.ts";
 import type { Engine, StoredValue, ValueKey } from "./engine.ts";
 
 /** How often a node tries to change a value while other nodes change it. */
 export const maxTries = 50;
 
-/** How many edits of a value are made together. The longer a node takes between reading and writing, the likelier another is faster. */
+/**
+ * How many edits of a value are combined. The longer a node takes between reading and writing, the likelier another node is
+ * faster.
+ */
 const maxTogether = 32;
 
-/** What a value becomes. Without `ttlMs` it never expires. */
+/** The next text of a value. Without `ttlMs` it never expires. */
 interface NextValue {
   readonly text: string;
   readonly ttlMs?: number;
 }
 
-/** Makes the next value of the one before; undefined leaves that as it is. */
+/** Returns the next value from the previous one; undefined leaves it unchanged. */
 type MakeNext = (before: Pick<StoredValue, "text"> | undefined) => Promise<NextValue | undefined>;
 
 interface Edit {
@@ -42,8 +45,8 @@ export function changeValue(
 const waiting = new WeakMap<Engine, Map<string, Edit[]>>();
 
 /**
- * The same for a value that many calls change at once, such as a list: only other nodes compete with this process. A change waits for
- * those before it, however slow the engine is, so `make` must not wait for another one of the same value.
+ * Like `changeValue`, for a value that many calls change at once, such as a list: only other nodes compete with this process. A
+ * change waits for those before it, even if the engine is slow, so `make` must not wait for another change of the same value.
  */
 export function changeInTurn(
   engine: Engine,
@@ -63,7 +66,7 @@ export function changeInTurn(
   });
 }
 
-/** Makes the edits of a value, those that are added meanwhile included, and then removes their entry. Never rejects. */
+/** Makes the edits of a value, including those added meanwhile, and then removes their entry. Never rejects. */
 async function makeAll(
   queues: Map<string, Edit[]>,
   name: string,
@@ -73,15 +76,17 @@ async function makeAll(
   while (queue.length > 0) {
     const edits = queue.splice(0, maxTogether);
     await makeSome(edits).catch((error: unknown) => {
-      // Those that wait fail as well, or each would wait for a deadline of its own.
+      // Waiting edits fail too. Otherwise each would wait for its own timeout.
       for (const { reject } of [...edits, ...queue.splice(0)]) reject(error);
     });
   }
-  // In the same turn as the last look at the queue, so that no edit is added to one that has ended.
+  // Deleted in the same turn as the last check of the queue, so that no edit is added to a queue that has ended.
   queues.delete(name);
 }
 
-/** Makes each edit of what the one before it made, and stores the last. An edit that throws changes nothing for the others. */
+/**
+ * Applies each edit to the result of the one before, and stores the last result. An edit that throws does not affect the others.
+ */
 async function makeTogether(
   engine: Engine,
   key: ValueKey,

@@ -1,4 +1,4 @@
-// The entries that nodes write to logs of the engine: how large they may be, and how they are checked before use.
+// The entries that nodes write to logs of the engine: their maximum size, and their checks before use.
 import { readJson } from "../wire/json.ts";
 import { isObject, type JsonObject } from "../wire/message.ts";
 import { maxEntryBytes } from "./engine.ts";
@@ -12,14 +12,14 @@ export function byteLength(text: string): number {
 
 /** The text of an entry; undefined if it has more than {@link maxEntryBytes}. */
 export function entryText(entry: { readonly m?: string | undefined }): string | undefined {
-  // Not serialised once more only to be measured.
+  // Checked first, to avoid serialising a large message only to measure it.
   if ((entry.m?.length ?? 0) > maxEntryBytes) return undefined;
   const text = JSON.stringify(entry);
   const isSmall = text.length * 3 <= maxEntryBytes;
   return isSmall || byteLength(text) <= maxEntryBytes ? text : undefined;
 }
 
-/** The text of an entry. Throws if it is larger than nodes share. `what` names it in the error. */
+/** The text of an entry. Throws if it is too large for other nodes. `what` names it in the error. */
 export function smallEntryText(entry: object, what = "A message"): string {
   const text = entryText(entry);
   if (text !== undefined) return text;
@@ -29,7 +29,7 @@ export function smallEntryText(entry: object, what = "A message"): string {
   );
 }
 
-/** What each kind of entry must have, checked before use: another version of Halyard, or somebody else, may have written it. */
+/** The checks of each kind of entry before use: another version of Halyard, or another program, may have written it. */
 export type EntryChecks<Kind extends string> = Readonly<Record<Kind, (entry: JsonObject) => boolean>>;
 
 /** Reads an entry of a log. Returns undefined if it is invalid, or of a kind `k` that this version does not know. */

@@ -26,7 +26,7 @@ export interface DashboardOptions {
   readonly tryIt?: boolean | undefined;
   /** Whether the page can end sessions. @default {false: it only reads} */
   readonly actions?: boolean | undefined;
-  /** How many messages the dashboard keeps from the start; at most 10,000. @default {0: it keeps those of clients that you follow} */
+  /** How many messages the dashboard keeps from the start; at most 10,000. @default {0: it keeps those of followed clients} */
   readonly history?: number | undefined;
   /** The URL of the MCP endpoint that the page calls. @default {the one that is served} */
   readonly endpoint?: string | undefined;
@@ -44,13 +44,17 @@ export interface DashboardSettings
     Filled<Pick<DashboardOptions, "port" | "tryIt" | "actions" | "history" | "allowedHosts">>,
     Pick<DashboardOptions, "token" | "endpoint" | "node" | "onOpen"> {}
 
+/** Least characters of a token. Below it, `dashboard()` throws a `ConfigurationError`. */
+const minToken = 16;
+/** Messages of `history`. Past it, `dashboard()` throws a `ConfigurationError`. */
 const longestHistory = 10_000;
 const longestName = 100;
+const tokenPattern = new RegExp(`^[\\x21-\\x7e]{${minToken},512}$`);
 
 const known: Known<DashboardOptions> = {
   token: {
-    is: (value) => typeof value === "string" && /^[\x21-\x7e]{16,512}$/.test(value),
-    mustBe: '16 to 512 visible ASCII characters, such as those of "openssl rand -hex 32"',
+    is: (value) => typeof value === "string" && tokenPattern.test(value),
+    mustBe: `${minToken} to 512 visible ASCII characters, such as those of "openssl rand -hex 32"`,
     isSecret: true,
   },
   port,

@@ -51,8 +51,9 @@ export class LegacySse {
 
   constructor(state: HttpState, { ssePath, messagePath }: Filled<LegacySseOptions>) {
     this.#state = state;
-    const { others } = state.server.cluster;
-    this.#forwarding = others && new (others.part(forwardedSse))(others);
+    const { cluster } = state.server;
+    const Forwarding = cluster.part(forwardedSse);
+    this.#forwarding = Forwarding && new Forwarding(cluster);
     this.#stopHearing = this.#forwarding?.onMessage({
       check: (token, sender) =>
         this.#isHere(token) ? statusFor(this.clients.get(token), sender) : undefined,
@@ -245,7 +246,7 @@ export class LegacySse {
     accept(responder);
   }
 
-  /** Refuses a message that comes too late, and returns whether it did. */
+  /** Refuses a message that arrives after the server began to close, and returns whether it did. */
   #refuseLate({ responder, incoming }: HttpExchange): boolean {
     if (!this.#isTooLate(incoming)) return false;
     refuseClosing(responder);
@@ -291,7 +292,7 @@ export class LegacySse {
   }
 }
 
-/** What the pipe needs of a message. */
+/** The parts of a message that the pipe needs. */
 type PassedMessage = Pick<HttpExchange, "incoming" | "principal" | "checkedScopes"> &
   Partial<Pick<HttpExchange, "counted">>;
 

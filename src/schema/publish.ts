@@ -15,10 +15,10 @@ export type ToJsonSchema = (
 
 const target = "draft-2020-12";
 
-/** Makes the error of a problem with a schema. */
+/** Creates the error for a problem with a schema. */
 export type Fail = (problem: string, cause?: unknown) => ConfigurationError;
 
-/** The schema as official clients read it: as 2020-12, unless it names draft-07 or 2019-09, which they know. */
+/** The schema for official clients: in 2020-12, unless it names draft-07 or 2019-09, which they support. */
 export function inCurrentDraft(schema: JsonObject, fail: Fail): JsonObject {
   const { $schema, ...unnamed } = schema;
   const draft = draftOf(schema);
@@ -67,13 +67,13 @@ export function published(
   throw fail(`${problem}${strange}: ${libraryOf(schema).replace}`);
 }
 
-/** A property, or none, that makes the conversion of a schema fail. */
+/** A property that makes the conversion of a schema fail, if there is one. */
 interface FailingPart {
   readonly path: readonly string[];
   readonly isSchema: boolean;
 }
 
-/** Finds the property whose own conversion fails, or which is not a schema. Only Zod's schemas let others see their parts. */
+/** Finds the property whose own conversion fails, or which is not a schema. Only Zod's schemas expose their parts. */
 function failingPart(
   schema: StandardSchema,
   convert: (part: StandardSchema) => unknown,

@@ -215,7 +215,7 @@ describe("a request from another machine", () => {
   });
 });
 
-test("a token lives as long as SECURITY.md says at most", async () => {
+test("a token lives as long as docs/reference/limits.md says at most", async () => {
   const { token } = developmentIssuer();
   const longest = limitOf("seconds of a development token");
   await token({ expiresInSeconds: longest });

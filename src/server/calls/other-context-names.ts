@@ -28,7 +28,7 @@ export const otherContextNames: RefusedNames = {
   },
 };
 
-/** `ctx.log` is a function, and no logger. */
+/** `ctx.log` is a function, not a logger. */
 export const otherLogNames: RefusedNames = {
   subject: "ctx.log",
   methods: { [logLevels]: "ctx.log(level, data)" },

@@ -96,7 +96,10 @@ interface StructuredResult<O, Given> extends Omit<CallToolResult, "structuredCon
   readonly structuredContent?: Unvalidated<O> | (Given & Opaque<Given>) | undefined;
 }
 
-/** The type of a value that says nothing about it, as in the results of other packages. The server checks the value. */
+/**
+ * A type without information, such as `unknown` in the results of other packages. The server checks such a value when it is
+ * returned.
+ */
 type Opaque<Given> = unknown extends Given ? unknown : string extends keyof Given ? unknown : never;
 
 /**

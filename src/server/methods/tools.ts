@@ -77,7 +77,7 @@ export function callTool({ tools }: Catalogue, settings: Settings, tasks: Tasks)
   };
 }
 
-/** Whether a JSON Schema has accepted the structured content as JSON writes it. Standard Schemas judge the value itself. */
+/** Whether a JSON Schema has validated the JSON form of the structured content. A Standard Schema validates the value itself. */
 function isJudgedAsJson({ isError }: CallToolResult, call: Call, tools: Catalogue["tools"]): boolean {
   const options = tools.find(call.params["name"] as string)?.options;
   if (options?.output === undefined || isStandardSchema(options.output)) return false;

@@ -46,7 +46,7 @@ const toolFields: Fields<CallToolResult> = { content: 1, structuredContent: 1, i
 const promptFields: Fields<GetPromptResult> = { messages: 1, description: 1, _meta: 1 };
 const readFields: Fields<ReadResourceResult> = { contents: 1, _meta: 1 };
 
-/** What returned a result. */
+/** The kind of definition whose handler returned a result. */
 export type ResultKind = "Tool" | "Prompt" | "Resource";
 
 const shapes: Readonly<Record<ResultKind, ResultShape>> = {
@@ -117,7 +117,7 @@ export function jsonProblem(
   place: string,
   leafProblem: LeafProblem = numberProblem,
 ): string | undefined {
-  // An error that is the whole result was to be thrown, which its own message says.
+  // An error that a handler returned gets a message of its own, which says to throw it.
   if (place === "" && value instanceof Error) return undefined;
   const path: string[] = [];
   const problem = problemBelow(value, path, new Map(), leafProblem);
@@ -140,7 +140,7 @@ function problemBelow(
   if (isThenable(value)) return "is a promise: await it";
   if (value instanceof Map || value instanceof Set)
     return `is a ${value.constructor.name}, which JSON has not: send an object or a list`;
-  // An object with toJSON says itself how JSON writes it.
+  // An object with `toJSON` decides how JSON writes it.
   if ("toJSON" in value) return undefined;
   if (value instanceof Error) return "is an Error, which JSON writes without its message: send its message";
   const isAround = seen.get(value);

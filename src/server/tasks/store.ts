@@ -109,7 +109,7 @@ export class TaskStore {
     );
   }
 
-  /** Tasks without owner and session are in no list: nobody can ask for one. */
+  /** Tasks without owner and session are in no list, because no caller could request it. */
   #listOf({ owner, session }: Pick<TaskRecord, "owner" | "session">): TaskList | undefined {
     if (owner !== "") return new TaskList(this.#cluster, `owner ${owner}`);
     return session === undefined ? undefined : new TaskList(this.#cluster, `session ${session}`);
@@ -126,7 +126,7 @@ const orMissing =
     value === undefined || check(value);
 const statuses = new Set<unknown>(["working", "input_required", "completed", "failed", "cancelled"]);
 
-/** What a record must have, checked before use: the engine may hold what another version, or somebody else, wrote. */
+/** The checks of each member before use: another version of Halyard, or another program, may have written the record. */
 const checks: Readonly<Record<keyof TaskRecord, Check>> = {
   id: isText,
   owner: isText,

@@ -21,7 +21,10 @@ import type { TaskTable } from "./table.ts";
 
 type Change = Omit<TaskChange, "lastUpdatedAt">;
 
-/** Milliseconds that the store has to forget a task before those who wait for it look: a timer may be early. */
+/**
+ * Milliseconds between the expiry of a task and the wake-up of its waiting requests: a timer may fire before the store drops the
+ * task.
+ */
 const expiryMarginMs = 2;
 
 /** The parts of the server that a running task uses. */
@@ -64,7 +67,7 @@ export class TaskRun implements RunningTask, OwnTask {
     return this.asker.attach(place);
   }
 
-  /** Takes a callback, since a promise would keep everyone who waits in memory until the end of the task. */
+  /** Takes a callback, since a promise would keep each waiting request in memory until the end of the task. */
   whenDone(callback: (end: TaskEnd) => void): () => void {
     if (this.#end) callback(this.#end);
     else this.#waiting.add(callback);

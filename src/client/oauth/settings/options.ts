@@ -65,7 +65,10 @@ export interface OAuthOptions extends SharedOAuthOptions, ClientProof {
   readonly redirectUri?: string | undefined;
   /** How the address is opened where a person signs in. @default {on Node it is printed on standard error; nothing opens} */
   readonly open?: OpenOption | undefined;
-  /** How long a person may take to sign in. @default {300000} */
+  /**
+   * Milliseconds that a person may take to sign in. After it, the sign-in fails with `OAuthError`, and the address that the
+   * person comes back to is closed. @default {300000}
+   */
   readonly signInTimeoutMs?: number | undefined;
 }
 
