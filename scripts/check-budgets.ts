@@ -26,9 +26,10 @@ const leaveOutValidator: Plugin = {
 
 measureInstallation();
 // The aims are 120,000 and 160,000: what is over them are the limits by caller, the checks of options and of results, methods of
-// one's own, and errors that say what to do. A server that neither asks nor runs tasks cannot leave those out yet.
-await measureBundle("stdio", 206_000);
-await measureBundle("http", 265_000);
+// one's own, errors that say what to do, and the logs of sessions: a process alone keeps them as the nodes of a cluster do, which
+// takes 11,000 and 36,000 bytes more than a second, simpler path of its own, and saves that path.
+await measureBundle("stdio", 221_500);
+await measureBundle("http", 308_000);
 await measureAuth();
 await measureOneName();
 await measureClient();
@@ -172,7 +173,7 @@ async function measureOAuth(): Promise<void> {
   const all = { contents: 'export * from "halyard/client/oauth";', resolveDir: "." };
   const whole = await bundle([], { ...options, alias, stdin: all, splitting: false });
   // 22,600 of these bytes are oauth4webapi: requests, proofs and checks that others review are worth more than their size.
-  hold("bundled oauth for browsers, bytes minified", published.bytes, 72_000, largestOf(sources.parts));
+  hold("bundled oauth for browsers, bytes minified", published.bytes, 73_000, largestOf(sources.parts));
   report("  gzip", published.gzip);
   report(
     "  of that, its dependency",

@@ -1,6 +1,6 @@
 // Every error code of Halyard, and every error class but those of the client, which are in client/settings/errors.ts.
 
-// Every entry loads this file before any code that an older Node would fail at. Bundlers leave it out, since nothing uses it.
+// Every entry loads this file before any code that fails on an older Node. Bundlers leave it out, because the value is unused.
 const _node: string | undefined = supportedNode();
 
 /** The version of Node that runs this, undefined elsewhere. Throws if it is older than `engines` of package.json says. */
@@ -234,7 +234,7 @@ export class ResourceNotFoundError extends HalyardError {
  *     const { name } = await ctx.elicit("Who are you?", z.object({ name: z.string() }));
  *     return `Hello, ${name}`;
  *   } catch (error) {
- *     if (error instanceof InputDeclined) return "Hello, whoever you are";
+ *     if (error instanceof InputDeclined) return "Hello, stranger";
  *     throw error;
  *   }
  * });
@@ -356,12 +356,12 @@ export class ConfigurationError extends HalyardError {
   }
 }
 
-/** A text of the client's, as an error may repeat it: cut where it is too long. */
+/** A text of the client in an error, cut if it is too long. */
 export function clip(text: string): string {
   return text.length > 200 ? copyOf(`${text.slice(0, 200)}…`) : text;
 }
 
-/** The same text on its own: a part of a text keeps the whole of it in memory. */
+/** A copy of the text: a part of a text would keep the whole of it in memory. */
 export function copyOf(text: string): string {
   return JSON.parse(JSON.stringify(text)) as string;
 }

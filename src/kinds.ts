@@ -3,20 +3,20 @@ import { isThenable } from "./async/promises.ts";
 import { longestTimerMs } from "./async/timers.ts";
 import { clip } from "./errors.ts";
 
-/** What an option must be. `T` is the type that it stands for; `never` fits every option. */
+/** The check of an option. `T` is the type of its values; `never` fits every option. */
 export interface Kind<out T = unknown> {
   readonly is: (value: unknown) => boolean;
   /** The end of the sentence that begins "must be". */
   readonly mustBe: string;
   /** The options inside the value, or inside each item of a list. */
   readonly inside?: Table | undefined;
-  /** What to do about a wrong value, if there is more to say than what it must be. */
+  /** Advice for a wrong value beyond what it must be. */
   readonly remedy?: ((value: unknown) => string | undefined) | undefined;
-  /** Whether a wrong value may be a secret, which no message shows. */
+  /** Whether a wrong value may be a secret, so that messages do not show it. */
   readonly isSecret?: boolean | undefined;
   /** Whether the option cannot be left out. */
   readonly isNeeded?: boolean;
-  /** For the compiler only. */
+  /** Only for the compiler. */
   readonly of?: readonly [T];
 }
 
@@ -42,7 +42,7 @@ export const signal: Kind<AbortSignal> = {
   remedy: (value) => (value instanceof AbortController ? "pass its signal" : undefined),
 };
 
-/** Names and texts, such as headers, which may hold secrets. */
+/** Texts by name, such as headers, which may be secrets. */
 export const textRecord: Kind<Readonly<Record<string, string>>> = {
   is: (value) => isPlain(value) && isTexts(Object.values(value)),
   mustBe: "a plain object of names and texts",
@@ -63,7 +63,7 @@ export const count: Kind<number> = {
   mustBe: "a positive integer",
 };
 
-/** A number of something that may be none: of bytes, or of milliseconds for which no timer waits. */
+/** A number that may be zero: of bytes, or of milliseconds that no timer waits. */
 export const wholeNumber: Kind<number> = {
   is: (value) => isWhole(value, 0, Number.MAX_SAFE_INTEGER),
   mustBe: "a whole number, 0 or more",
@@ -75,7 +75,7 @@ export const milliseconds: Kind<number> = {
   mustBe: `a whole number of milliseconds from 1 to ${longestTimerMs}`,
 };
 
-/** The same, or no time at all. */
+/** A time that a timer can wait, or 0. */
 export const pause: Kind<number> = {
   is: (value) => isWhole(value, 0, longestTimerMs),
   mustBe: `a whole number of milliseconds from 0 to ${longestTimerMs}`,
@@ -135,7 +135,7 @@ export function options(inside: Table, such?: string): Kind<never> {
     : { ...plainObject, mustBe: `an object such as ${such}`, inside };
 }
 
-/** An object of the author's, or of a library's, with these methods. */
+/** An object of the author or of a library with these methods. */
 export function withMethods(mustBe: string, ...methods: readonly string[]): Kind<never> {
   return { is: (value) => hasMethods(value, ...methods), mustBe };
 }
@@ -144,7 +144,7 @@ export function needed<T>(kind: Kind<T>): Kind<T> {
   return { ...kind, isNeeded: true };
 }
 
-/** Limits: those whose name ends with `Ms` are times, all others numbers of things or bytes. */
+/** Limits: names that end with `Ms` are times, all others numbers of things or bytes. */
 export function limitsOf(defaults: object): Kind<never> {
   const names = Object.keys(defaults);
   return options(Object.fromEntries(names.map((name) => [name, name.endsWith("Ms") ? milliseconds : count])));
@@ -157,13 +157,13 @@ export function problemOf(kind: Kind, value: unknown): string | undefined {
   return `${mismatch(kind.mustBe, value, kind.isSecret)}${remedy && `: ${remedy}`}`;
 }
 
-/** Says what a value must be, and what it is instead. */
+/** The message that says what a value must be, and what it is instead. */
 export function mismatch(mustBe: string, value: unknown, isSecret = false): string {
   const seen = shown(value, isSecret);
   return `must be ${mustBe}${seen && `, not ${seen}`}`;
 }
 
-/** What turns the value into one of the kind, as far as that can be seen. */
+/** Advice for converting the value to the kind, if its mistake can be recognised. */
 function remedyOf(kind: Kind, value: unknown): string {
   if (isFunction(value)) return isClass(value) || isWritten(kind) ? "" : "call it, and pass what it returns";
   if (isFilled(value) && kind.is(Number(value))) return "convert it with Number()";
@@ -171,12 +171,12 @@ function remedyOf(kind: Kind, value: unknown): string {
   return kind.is([value]) ? "put it into a list" : "";
 }
 
-/** Whether authors write values of the kind themselves; the others are made by functions that they may forget to call. */
+/** Whether authors write values of the kind themselves. Other values are returned by functions that they may forget to call. */
 function isWritten(kind: Kind): boolean {
   return ["text", 1, true, {}, [], console].some((value) => kind.is(value));
 }
 
-/** A wrong value as a message shows it: short, without what is inside an object, and nothing of a secret. */
+/** A wrong value for a message: short, without the contents of objects, and without secrets. */
 function shown(value: unknown, isSecret: boolean): string {
   if (typeof value === "function")
     return isClass(value) ? `the class ${value.name}: pass an instance` : "a function";
@@ -202,8 +202,8 @@ function shownItem(item: unknown): string {
 }
 
 /**
- * Whether what an object holds is under names of its own. That of a `Map`, `Headers`, `Promise` or `AbortSignal` is not, and would be
- * left out in silence.
+ * Whether an object keeps its contents in properties of its own. A `Map`, `Headers`, `Promise` or `AbortSignal` does not, so its
+ * contents would be ignored silently.
  */
 export function isPlain(value: unknown): value is object {
   if (typeof value !== "object" || value === null || Symbol.iterator in value) return false;

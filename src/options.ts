@@ -10,7 +10,7 @@ import {
   type Table,
 } from "./kinds.ts";
 
-/** Where options are passed, and which error a wrong one throws. */
+/** Where options are passed, and the error for a wrong one. */
 export interface OptionsPlace {
   readonly subject: string;
   /** @default {"INVALID_OPTION"} */
@@ -34,7 +34,7 @@ export function checkOptions(place: OptionsPlace, given: unknown, known: Table, 
     const value = values[name];
     const kind = Object.hasOwn(known, name) ? known[name] : undefined;
     if (kind === undefined) {
-      // Something else, such as a server or a schema, has been passed in the place of the options.
+      // Another object, such as a server or a schema, was passed in place of the options.
       const isOther = isInstance(values) && !Object.keys(values).some((each) => Object.hasOwn(known, each));
       if (isOther) return fail("options", mismatch(optionsOf(known, place.such).mustBe, values));
       return fail(field, place.problem?.(field, value) ?? `is not an option: ${nearest(name, known)}`);
@@ -57,7 +57,7 @@ export function checkOptions(place: OptionsPlace, given: unknown, known: Table, 
 export const inheritedProblem =
   "belongs to the class of the object, not to the object itself: pass a plain object";
 
-/** An option that an object only inherits, such as a getter of its class: copies of the object do not have it. */
+/** An option that an object only inherits, such as a getter of its class, which copies of the object would not have. */
 export function inheritedOf(given: object, known: Table): string | undefined {
   return Object.keys(known).find((name) => name in given && !Object.hasOwn(given, name));
 }
@@ -85,9 +85,9 @@ export function nearest(name: string, known: object): string {
   return best === "" ? `choose from ${names.join(", ")}` : `did you mean ${best}?`;
 }
 
-/** With more edits, a long name is like many others. */
+/** With more edits, a long name resembles many others. */
 const maxEdits = 3;
-/** A shorter name is part of many others. */
+/** The least length of a name that is suggested as a part of another: a shorter one is part of many names. */
 const leastPart = 3;
 
 function isPart(one: string, other: string): boolean {

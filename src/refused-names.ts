@@ -1,10 +1,10 @@
-// Names that other packages use: what has one of them throws, and the message says what to use instead.
+// Names that other packages use: using one of them throws an error that names the replacement.
 
-/** Names, separated by spaces, and what to use here. */
+/** Names, separated by spaces, and their replacements here. */
 type Replacements = Readonly<Record<string, string>>;
 
 export interface RefusedNames {
-  /** What the names are looked for on, for the messages. */
+  /** The object that should have the names, for the messages. */
   readonly subject: string;
   readonly methods: Replacements;
   /** Properties that users of other packages read. */
@@ -14,8 +14,8 @@ export interface RefusedNames {
 }
 
 /**
- * Puts an object with the names behind a prototype, and returns that object. They are not enumerable, the compiler does not know
- * them, and subclasses can use them.
+ * Puts an object with getters for the names behind a prototype, and returns that object. They are not enumerable, the compiler
+ * does not know them, and subclasses can define them.
  */
 export function refuseNames(
   prototype: object,
@@ -34,7 +34,10 @@ export function refuseNames(
   return names;
 }
 
-/** Lets one object throw for names that it does not have, which would read undefined. Neither copies nor comparisons see them. */
+/**
+ * Makes one object throw for names that it does not have, which would otherwise read undefined. Copies and comparisons ignore
+ * them.
+ */
 export function refuseOn<Value extends object>(value: Value, subject: string, read: Replacements): Value {
   for (const [name, remedy] of namesIn(read)) {
     if (name in value || !Object.isExtensible(value)) continue;
@@ -44,7 +47,7 @@ export function refuseOn<Value extends object>(value: Value, subject: string, re
   return value;
 }
 
-/** Lets the promise that `call` returned throw for the members of what it resolves with. */
+/** Makes the promise that `call` returned throw for the members of its value, which are read before awaiting it. */
 export function refuseUnawaited<Value>(
   promise: Promise<Value>,
   call: string,

@@ -152,14 +152,6 @@ test("CONTRIBUTING.md says where each decision is made, and the code is there", 
   expect(lost).toEqual([]);
 });
 
-test("docs/explanation/parity.md names for every member and behaviour the test that shows it, or what brings it", () => {
-  const rows = readDocument("docs/explanation/parity.md")
-    .split("\n")
-    .filter((line) => /^\| (?!(?:member|behaviour) |-)/.test(line));
-  const lastCells = rows.map((row) => row.split("|").at(-2)?.trim() ?? "");
-  expect(lastCells.filter((cell) => !/^(?:`test\/.*\.ts`|later: [a-zA-Z ]+)$/.test(cell))).toEqual([]);
-});
-
 test("docs/explanation/cluster.md names for every guarantee the tests that show it", () => {
   const rows = readTable("docs/explanation/cluster.md", "Which message is delivered how often");
   expect(rows.length).toBeGreaterThanOrEqual(15);

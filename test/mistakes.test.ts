@@ -3,10 +3,12 @@ import { gzipSync } from "node:zlib";
 import { McpServer, text } from "halyard";
 import { bearerAuth } from "halyard/auth";
 import { connect, connectAll } from "halyard/client";
+import { clientCredentials, oauth, workloadIdentity } from "halyard/client/oauth";
+import { memoryBackplane } from "halyard/cluster";
 import { dashboard } from "halyard/dashboard";
 import { fetchHandler } from "halyard/fetch";
 import { nodeHandler, serveHttp } from "halyard/node";
-import { connect as connectToTest } from "halyard/testing";
+import { backplaneContract, connect as connectToTest } from "halyard/testing";
 import { expect, onTestFinished, test, vi } from "vitest";
 import * as z from "zod";
 
@@ -41,6 +43,12 @@ const inTemplate = (handler: Untyped) => async (): Promise<unknown> => {
 const client = (use: (client: Untyped) => unknown) => async () => use(await connect(made() as McpServer));
 const clients = (use: (clients: Untyped) => unknown) => async () =>
   use(await connectAll({ weather: made() as McpServer }));
+const task = (use: (task: Untyped) => unknown) => async () => {
+  const server = made();
+  server.tool("x", { task: "optional" }, run);
+  const each = await connect(server as McpServer, { tasks: true });
+  return use(await each.startTask("x"));
+};
 /** A call over HTTP, and the log of the server. */
 const overHttp =
   (options: object, handler: (args: Untyped, ctx: Untyped) => unknown = run) =>
@@ -67,6 +75,7 @@ const overHttp =
   };
 
 const whole = { resource: "https://mcp.example.com/mcp", authorizationServers: ["https://auth.example.com"] };
+const service = { issuer: "https://auth.example.com", clientId: "nightly", clientSecret: "secret" };
 const claims = '{ sub, aud: "https://mcp.example.com/mcp", scope, exp }';
 const usage = "a handler gets ({ uri, params }, ctx)";
 const noSession = "must be a text that is not empty, not undefined: modern clients have no session";
@@ -182,6 +191,10 @@ const mistakes: Readonly<Record<string, readonly [write: () => unknown, read: st
     () => made().push.broadcast({ method: "notifications/acme/x" }),
     "push.broadcast(method, params): method must be a text that begins with notifications/",
   ],
+  "a function in a message to broadcast": [
+    () => made().push.broadcast("notifications/acme/x", { at: { now: () => 1 } }),
+    "push.broadcast(method, params): params.at.now is a function, which JSON cannot hold",
+  ],
   "a push to the session of a modern client": [
     () => made().push.toSession(undefined, "notifications/acme/x"),
     `push.toSession: session ${noSession}`,
@@ -294,6 +307,112 @@ const mistakes: Readonly<Record<string, readonly [write: () => unknown, read: st
   "the name of a client": [
     () => connect("https://mcp.example.com/mcp", untyped({ name: "me" })),
     "connect: name is not an option: pass info: { name, version }",
+  ],
+  "ctx.task of version 1": [
+    inTool((_, ctx) => ctx.task.id),
+    "ctx has no task: use ctx.progress(done, total, message), which sets the status of the task",
+  ],
+  "ctx.notify with a text": [
+    inTool((_, ctx) => ctx.notify("acme/x", "hello")),
+    'ctx.notify(method, params): params must be an object, not "hello"',
+  ],
+  "a page for a client that answers forms only": [
+    async () => {
+      const server = made();
+      server.tool("x", {}, (_: Untyped, ctx: Untyped) => ctx.elicit("Go", new URL("https://example.com/")));
+      return (await connect(server as McpServer, { onElicit: { form: onElicit } })).callTool("x");
+    },
+    "elicitation/create: the client did not declare elicitation.url: pass onElicit: { form, url } to connect",
+  ],
+  "a sample with tools for a client without them": [
+    async () => {
+      const server = made();
+      const tools = [{ name: "a", inputSchema: { type: "object" } }];
+      server.tool("x", {}, (_: Untyped, ctx: Untyped) => ctx.sample("Hi", { tools }));
+      return (await connect(server as McpServer, { onSample })).callTool("x");
+    },
+    "sampling/createMessage: the client did not declare sampling.tools: pass onSample: { answer, tools: true } to connect",
+  ],
+  "a request as one object": [
+    client((each) => each.request({ method: "tools/list" })),
+    'request takes the method and the params apart: request("tools/list", params)',
+  ],
+  "a request of a test as one object": [
+    async () => untyped(await connectToTest(made())).request({ method: "tools/list" }),
+    'request takes the method and the params apart: request("tools/list", params)',
+  ],
+  "a notification as one object": [
+    client((each) => each.notify({ method: "acme/news" })),
+    'notify takes the method and the params apart: notify("acme/news", params)',
+  ],
+  "client.getTask": [
+    client((each) => each.getTask("7")),
+    "McpClient has no getTask(): use client.task(stored)",
+  ],
+  "the text of a result": [
+    client(async (each) => (await each.callTool("forecast")).text),
+    "The result of a tool has no text: use content[0].text, for a block of the type text",
+  ],
+  "the text of the content of a result": [
+    client(async (each) => (await each.callTool("forecast")).content.text),
+    "content has no text: use content[0].text, for a block of the type text",
+  ],
+  "an outcome as a property": [
+    clients((all) => all.outcomes.weather),
+    'outcomes has no weather: use outcomes.get("weather")',
+  ],
+  "a list as mcpServers": [
+    () => connectAll(untyped({ mcpServers: [{ command: "node" }] })),
+    "connectAll: targets must be an object of servers by name, such as mcpServers of .mcp.json: mcpServers is a list: give each server a name",
+  ],
+  "a host that is a variable": [
+    () => connect("https://$MCP_HOST/mcp"),
+    'connect: target is "https://$mcp_host/mcp", a variable that nothing has replaced: pass its value, such as process.env.MCP_HOST',
+  ],
+  "the id of the handle of a task": [
+    task((each) => each.taskId),
+    "The handle of a task has no taskId: use id",
+  ],
+  "the content of the handle of a task": [
+    task((each) => each.content),
+    "The handle of a task has no content: use await task.result(), which has it",
+  ],
+  "waiting for the handle of a task": [
+    task((each) => each.wait()),
+    "The handle of a task has no wait(): use result()",
+  ],
+  "a status without a function": [task((each) => each.onStatus({})), "onStatus: callback must be a function"],
+  "short names of notifications in a test": [
+    async () => (await connectToTest(made())).notifications("tools/list_changed"),
+    'notifications: tools/list_changed is no notification: did you mean "notifications/tools/list_changed"?',
+  ],
+  "all notifications in a test": [
+    async () => untyped(await connectToTest(made())).notifications(),
+    "notifications: method must be a text that is not empty, not undefined",
+  ],
+  "a backplane for the contract": [
+    () => untyped(backplaneContract)(memoryBackplane()),
+    "backplaneContract() returns checks: pass what makes the backplane to run() of each",
+  ],
+  "the address of metadata as the issuer of a client": [
+    () => clientCredentials({ ...service, issuer: `${service.issuer}/.well-known/openid-configuration` }),
+    'clientCredentials: issuer must be the text of a URL, or "announced": leave out /.well-known/ and what follows',
+  ],
+  "the path of a JWT": [
+    () => workloadIdentity({ issuer: service.issuer, assertion: "/var/run/secrets/tokens/mcp" }),
+    'workloadIdentity: assertion must be a JWT, or a function that returns one: to read a file, pass () => readFile(path, "utf8")',
+  ],
+  "a token for oauth": [
+    () => oauth(untyped({ token: "t" })),
+    "oauth: token is not an option: pass the token itself as auth of connect()",
+  ],
+  "the type of a grant for oauth": [
+    () => oauth(untyped({ grantType: "client_credentials" })),
+    "oauth: grantType is not an option: use clientCredentials(), enterpriseManaged() or workloadIdentity()",
+  ],
+  "signing out of a name": [
+    () => oauth().signOut("weather"),
+    "signOut: server must be the URL that you passed to connect()",
   ],
   "the content of a file for connect": [
     () => connect(untyped({ mcpServers: {} })),

@@ -12,8 +12,8 @@ server.resourceTemplate("berth:///{id}", { name: "berth" }, ({ params }) => `Ber
 const page = dashboard({ tryIt: true, onOpen: () => {} });
 const { url, stats } = await serveHttp(server, {
   port: Number(process.env["PORT"] ?? 3000),
-  // A log of a few messages is soon too short, and those who are away or slow are to stay.
-  limits: { maxStreamBytes: 500 },
+  // A log of a few entries is soon too short, and clients that are away or slow are to stay.
+  limits: { maxStreamBytes: 100 },
   stallMs: 3_600_000,
   resumeWindowMs: 3_600_000,
   // Its clients live in the same process, and end with it.

@@ -17,7 +17,18 @@ export interface Listening {
   /** Whether it reads several streams at once, between which there is no order; then it checks each itself. */
   readonly hasTwins?: true;
   readonly gaps: number;
+  /** When it was told that the list of resources has changed; undefined if it may have given its stream up. */
+  readonly changesHeard?: readonly number[];
   readonly faults: readonly string[];
+}
+
+/** Whether a message tells the client to read everything again: nothing but a gap says that the tools have changed. */
+export function isGap({ method }: Message): boolean {
+  return method === "notifications/tools/list_changed";
+}
+
+export function isChange({ method }: Message): boolean {
+  return method === "notifications/resources/list_changed";
 }
 
 /** The numbers heard in each lane: a call that pushes one number after the other. */
@@ -44,6 +55,7 @@ export class SoakLoad implements Listening {
   readonly faults: string[] = [];
   /** The notifications that told the client to read everything again. */
   gaps = 0;
+  readonly changesHeard: number[] = [];
   /** How often a stream was resumed, and the longest time that it took. */
   resumes = 0;
   longestMs = 0;
@@ -78,7 +90,7 @@ export class SoakLoad implements Listening {
   }
 
   /** Calls one tool after the other until {@link finish}, each on the node whose turn it is. */
-  async run(tool: "push" | "work" | "ask" | "ping"): Promise<void> {
+  async run(tool: "push" | "work" | "ask" | "ping" | "change"): Promise<void> {
     const { session } = this.client;
     while (!this.#isOver) {
       const key = `${tool}${++this.#lastKey}`;
@@ -87,6 +99,7 @@ export class SoakLoad implements Listening {
         work: { key, ms: Math.floor(Math.random() * 2000) },
         ask: { key },
         ping: { session },
+        change: { everyMs: 500 },
       };
       await this.#call(tool, key, args[tool]);
     }
@@ -127,7 +140,8 @@ export class SoakLoad implements Listening {
   }
 
   #hear(message: Message): void {
-    if (message.method?.endsWith("list_changed")) this.gaps++;
+    if (isGap(message)) this.gaps++;
+    if (isChange(message)) this.changesHeard.push(Date.now());
     this.#lanes.hear(message);
   }
 

@@ -1,29 +1,31 @@
-// Kills random nodes of a cluster under load, hundreds of times, and counts what clients lost, got twice, or waited for in vain.
-import { setTimeout as sleep } from "node:timers/promises";
+// Kills random nodes of a cluster under load, or cuts random connections of one process, hundreds of times, and counts what clients lost,
+// got twice, or waited for in vain.
 import { parseArgs } from "node:util";
-import { EngineProcess } from "../../test/support/engines.ts";
-import { type NodeName, nodeNames, Nodes, victim } from "../../test/cluster/nodes.ts";
 import { Attacker } from "./attacker.ts";
 import { type Ending, type Listening, SoakLoad } from "./load.ts";
 import { officialClients, OfficialLoad } from "./official-load.ts";
 import { type Outcome, record } from "./results.ts";
+import { Said } from "./said.ts";
+import { CutProcess, type EngineName, isEngineName, KilledCluster, type Subject } from "./subject.ts";
 import { TwinLoad } from "./twin-load.ts";
 
 const { values } = parseArgs({
   options: {
+    alone: { type: "boolean", default: false },
     kills: { type: "string", default: "500" },
+    cuts: { type: "string", default: "3000" },
     engine: { type: "string", default: "redis" },
     sessions: { type: "string", default: "8" },
     write: { type: "boolean", default: false },
   },
 });
-const programs = { redis: "redis-server", nats: "nats-server" } as const;
-const kills = Number(values.kills);
+const wanted = Number(values.alone ? values.cuts : values.kills);
 const sessions = Number(values.sessions);
-const engineName = values.engine as keyof typeof programs;
-if (!Object.hasOwn(programs, engineName) || !(kills > 0) || !(sessions > 0)) {
+const engineName = values.engine;
+if (!isEngineName(engineName) || !(wanted > 0) || !(sessions > 0)) {
   console.error(
-    "Usage: npm run soak:cluster -- [--kills 500] [--engine redis|nats] [--sessions 8] [--write]",
+    "Usage: npm run soak:cluster -- [--kills 500] [--engine redis|nats] [--sessions 8] [--write]\n" +
+      "       npm run soak:cluster -- --alone [--cuts 3000] [--sessions 8] [--write]",
   );
   process.exit(2);
 }
@@ -31,102 +33,29 @@ if (!Object.hasOwn(programs, engineName) || !(kills > 0) || !(sessions > 0)) {
 /** With more, the soak ends early. */
 const maxFaults = 20;
 
+/** Milliseconds between two lines that say how it goes. */
+const newsMs = 10_000;
+
 /** Ctrl+C ends the soak early, with the outcome so far. */
 const interrupted = new AbortController();
 process.once("SIGINT", () => interrupted.abort());
 
-/** A push whose promise resolved with true, and the time. */
-interface Pushed {
-  readonly number: number;
-  readonly at: number;
-}
-
-/** The pushes, as the nodes said, by session and lane. */
-const pushed = new Map<string, Pushed[]>();
-
-function collect(stderr: string): void {
-  for (const [, session = "", lane = "", number, isThere, at] of stderr.matchAll(
-    /^pushed (\S+) (\S+) (\d+) (\w+) (\d+)$/gm,
-  )) {
-    if (isThere !== "true") continue;
-    const key = `${session} ${lane}`;
-    const pushes = pushed.get(key) ?? [];
-    pushed.set(key, pushes);
-    pushes.push({ number: Number(number), at: Number(at) });
-  }
-}
-
-/** Everything on standard error that is not the protocol of the fixture, such as errors in the log. */
-function strangeLines(stderr: string): string[] {
-  return stderr
-    .split("\n")
-    .filter((line) => line !== "" && !/^(pushed|began|finished|answered|Serving on) /.test(line));
-}
-
-const strange = new Map<string, number>();
-
-async function killOne(nodes: Nodes, name: NodeName): Promise<void> {
-  const node = nodes.node(name);
-  await nodes.kill(name);
-  collect(node.stderr());
-  for (const line of strangeLines(node.stderr())) {
-    const kind = line.replaceAll(/[\d:.]+|[\w-]{12,}/g, "…").slice(0, 120);
-    strange.set(kind, (strange.get(kind) ?? 0) + 1);
-  }
-}
-
-/** Resolves when each resolved push has been heard, or nothing more comes. */
-async function settle(loads: readonly Listening[]): Promise<void> {
-  const deadline = performance.now() + 20_000;
-  while (compare(loads).lost > 0 && performance.now() < deadline) await sleep(200);
-}
-
-/** Compares what was pushed with what was heard. */
-function compare(
-  loads: readonly Listening[],
-): Pick<Outcome, "pushes" | "lost" | "losses" | "noticed" | "doubled" | "disordered"> {
-  const found = { pushes: 0, lost: 0, losses: [] as string[], noticed: 0, doubled: 0, disordered: 0 };
-  for (const [key, pushes] of pushed) {
-    const [session = "", lane = ""] = key.split(" ");
-    const load = loads.find(({ sessions: own }) => own.includes(session));
-    const heard = load?.heard(lane) ?? [];
-    const distinct = new Set(heard);
-    const missing = pushes.filter(({ number }) => !distinct.has(number));
-    const noticed = missing.filter(({ at }) => load?.isNoticed(session, at) === true);
-    found.pushes += pushes.length;
-    found.noticed += noticed.length;
-    found.lost += missing.length - noticed.length;
-    found.losses.push(
-      ...missing
-        .filter((push) => !noticed.includes(push))
-        .map(({ number, at }) => `${key} ${number} at ${at}`),
-    );
-    found.doubled += heard.length - distinct.size;
-    if (load?.hasTwins) continue;
-    found.disordered += heard.filter((number, at) => number < (heard[at - 1] ?? 0)).length;
-  }
-  return found;
-}
-
-/** Kills one node after the other, and starts each again. Resolves with how many it has killed. */
-async function killNodes(nodes: Nodes, loads: readonly Listening[]): Promise<number> {
+/** Disturbs the subject again and again. Resolves with how often it did. */
+async function disturb(subject: Subject, loads: readonly Listening[]): Promise<number> {
   const began = performance.now();
-  for (let kill = 1; kill <= kills; kill++) {
-    const name = nodeNames[Math.floor(Math.random() * nodeNames.length)] ?? "a";
-    await sleep(Math.random() * 500);
-    await killOne(nodes, name);
-    await sleep(Math.random() * 200);
-    await nodes.start(name);
+  let saidAt = began;
+  for (let done = 1; done <= wanted; done++) {
+    await subject.disturb();
     const faults = loads.flatMap((load) => load.faults);
-    if (kill % 10 === 0 || faults.length > 0) {
-      const minutes = ((performance.now() - began) / 60_000).toFixed(1);
-      console.log(
-        `${kill} kills in ${minutes} min; faults: ${faults.length} ${faults.slice(0, 5).join(" | ")}`,
-      );
+    const now = performance.now();
+    if (now - saidAt >= newsMs || done === wanted) {
+      saidAt = now;
+      const minutes = ((now - began) / 60_000).toFixed(1);
+      console.log(`${done} in ${minutes} min; faults: ${faults.length} ${faults.slice(0, 5).join(" | ")}`);
     }
-    if (faults.length > maxFaults || interrupted.signal.aborted) return kill;
+    if (faults.length > maxFaults || interrupted.signal.aborted) return done;
   }
-  return kills;
+  return wanted;
 }
 
 /** What all clients together have seen. */
@@ -157,35 +86,46 @@ async function finish(
   await Promise.all(running);
 }
 
-async function run(): Promise<boolean> {
-  const engine = await EngineProcess.start(programs[engineName]);
-  const nodes = await Nodes.start({ command: victim, backplane: engine.url });
+const said = new Said();
+
+async function run(engine: EngineName): Promise<boolean> {
+  const subject = values.alone
+    ? await CutProcess.start()
+    : await KilledCluster.start(engine, (text) => said.take(text));
+  const { url } = subject;
   const began = performance.now();
-  const loads = await Promise.all(Array.from({ length: sessions }, () => SoakLoad.open(nodes.url)));
-  const twins = await Promise.all([TwinLoad.open(nodes.url), TwinLoad.open(nodes.url)]);
-  const officials = Object.keys(officialClients).map((name) => new OfficialLoad(name, nodes.url));
+  const loads = await Promise.all(Array.from({ length: sessions }, () => SoakLoad.open(url)));
+  const twins = await Promise.all([TwinLoad.open(url), TwinLoad.open(url)]);
+  const officials = Object.keys(officialClients).map((name) => new OfficialLoad(name, url));
   const all = [...loads, ...twins, ...officials];
-  const attacker = new Attacker(nodes.url, () => loads.flatMap((load) => load.sessions));
+  const attacker = new Attacker(url, () => loads.flatMap((load) => load.sessions));
   const tools = ["push", "work", "ask", "ping"] as const;
   const others = [...twins, ...officials, attacker];
   const running = [
     ...loads.flatMap((load) => tools.map((tool) => load.run(tool))),
+    ...(values.alone ? loads.slice(0, 1).map((load) => load.run("change")) : []),
     ...others.map((other) => other.run()),
   ];
-  const killed = await killNodes(nodes, all);
+  const disturbed = await disturb(subject, all);
   await finish(running, [...loads, ...others]);
-  for (const name of nodeNames) collect(nodes.node(name).stderr());
-  await settle(all);
+  for (const text of subject.said()) said.take(text);
+  await said.settle(all);
   for (const { client } of loads) client.close();
   for (const load of [...twins, ...officials]) await load.close();
   const minutes = (performance.now() - began) / 60_000;
-  await nodes.stop();
-  await engine.stop();
-  for (const [line, count] of strange) console.log(`${count} x ${line}`);
-  const attacks = [...attacker.statuses.values()].reduce((sum, count) => sum + count, 0);
+  await subject.stop();
+  for (const [line, times] of said.strange) console.log(`${times} x ${line}`);
+  const attacks = [...attacker.statuses.values()].reduce((sum, times) => sum + times, 0);
   const givenUp = officials.reduce((sum, load) => sum + load.givenUp, 0);
-  const about = { engine: engineName, kills: killed, sessions: all.length, minutes, attacks, givenUp };
-  return record({ ...about, ...compare(all), ...summary(loads, all) }, values.write);
+  const about = {
+    engine: values.alone ? undefined : engine,
+    disturbed,
+    sessions: all.length,
+    minutes,
+    attacks,
+    givenUp,
+  };
+  return record({ ...about, ...said.compare(all), ...summary(loads, all) }, values.write);
 }
 
-process.exit((await run()) ? 0 : 1);
+process.exit((await run(engineName)) ? 0 : 1);

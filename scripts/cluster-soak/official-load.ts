@@ -4,7 +4,7 @@ import { Client as ClientV2, StreamableHTTPClientTransport as HttpV2 } from "@mo
 import { Client as ClientV1 } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport as HttpV1 } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import type { Message } from "../cluster/event-client.ts";
-import { Lanes, type Listening } from "./load.ts";
+import { isGap, Lanes, type Listening } from "./load.ts";
 
 const info = { name: "soak", version: "1.0.0" };
 
@@ -109,7 +109,7 @@ export class OfficialLoad implements Listening {
   async #open(): Promise<Official> {
     let session = "";
     const hear = (message: Message): void => {
-      if (message.method?.endsWith("list_changed")) this.gaps++;
+      if (isGap(message)) this.gaps++;
       this.#lanes.hear(message);
     };
     const client = await this.#connect(this.#url, hear, () => this.#givenUp.add(session));

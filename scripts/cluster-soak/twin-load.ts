@@ -1,7 +1,7 @@
 // A client that opens two GET streams at once, without an id, and leaves the old ones half-open: not read, and not closed.
 import { setTimeout as sleep } from "node:timers/promises";
 import { EventClient, type Message, readEvents } from "../cluster/event-client.ts";
-import { Lanes, type Listening } from "./load.ts";
+import { isChange, isGap, Lanes, type Listening } from "./load.ts";
 
 /** Milliseconds between two pairs of streams. */
 const everyMs = 1500;
@@ -14,12 +14,15 @@ interface Opening {
   /** When both were open. */
   at: number;
   hasGap: boolean;
+  /** Whether one of them broke off while it was read, perhaps with the notifications about a gap. */
+  isCut: boolean;
 }
 
 export class TwinLoad implements Listening {
   readonly hasTwins = true;
   readonly faults: string[] = [];
   gaps = 0;
+  readonly changesHeard: number[] = [];
   readonly #client: EventClient;
   readonly #lanes = new Lanes();
   readonly #openings: Opening[] = [];
@@ -44,10 +47,13 @@ export class TwinLoad implements Listening {
     return this.#lanes.heard(lane);
   }
 
-  /** What is lost on a stream that looks open, the next one must say, or the one after it if that opened at the time of the push. */
+  /**
+   * What is lost on a stream that looks open, the next one must say, or the one after it if that opened at the time of the push. One
+   * whose connection was cut may have said it in vain.
+   */
   isNoticed(_session: string, pushedAt: number): boolean {
-    const next = this.#openings.filter(({ at }) => at >= pushedAt).slice(0, 2);
-    return next.some(({ hasGap }) => hasGap);
+    const next = this.#openings.filter(({ at, hasGap, isCut }) => at >= pushedAt && (hasGap || !isCut));
+    return next.slice(0, 2).some(({ hasGap }) => hasGap);
   }
 
   /** Pushes numbers, and opens further streams, until {@link finish}. */
@@ -82,7 +88,7 @@ export class TwinLoad implements Listening {
 
   async #openTwins(): Promise<void> {
     for (const left of this.#halfOpen.splice(0, this.#halfOpen.length - maxHalfOpen)) left.abort();
-    const opening: Opening = { at: 0, hasGap: false };
+    const opening: Opening = { at: 0, hasGap: false, isCut: false };
     const reading = { isOver: false };
     this.#stopReading();
     this.#stopReading = () => (reading.isOver = true);
@@ -118,6 +124,7 @@ export class TwinLoad implements Listening {
       const message = data && !reading.isOver ? (JSON.parse(data) as Message) : undefined;
       if (message !== undefined) this.#hear(message, opening, last);
     });
+    opening.isCut ||= !reading.isOver;
   }
 
   #hear(message: Message, opening: Opening, last: Map<string, number>): void {
@@ -125,7 +132,8 @@ export class TwinLoad implements Listening {
     const { logger = "", data } = message.params ?? {};
     if (Number(data) < (last.get(logger) ?? 0)) this.faults.push(`${logger} ${String(data)} is out of order`);
     last.set(logger, Number(data));
-    if (!message.method?.endsWith("list_changed")) return;
+    if (isChange(message)) this.changesHeard.push(Date.now());
+    if (!isGap(message)) return;
     this.gaps++;
     opening.hasGap = true;
   }

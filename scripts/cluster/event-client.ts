@@ -95,7 +95,9 @@ export class EventClient {
     const response = await this.#post({ id, method: "tools/call", params }, steering(node)).catch(
       disconnected,
     );
-    if (response.status >= 500) throw new Disconnected(await response.text(), response.status === 503);
+    if (response.status >= 500) {
+      throw new Disconnected(await response.text().catch(String), response.status === 503);
+    }
     if (response.headers.get("content-type") !== "text/event-stream") {
       return (await response.json().catch(disconnected)) as Message;
     }
@@ -133,13 +135,16 @@ export class EventClient {
     }
   }
 
-  /** Like any client, it tries again where the balancer found nobody or a node asks for patience. */
+  /** Like any client, it tries again where the connection breaks, the balancer finds nobody, or a node asks for patience. */
   async #get(headers: Record<string, string>): Promise<Response> {
     for (;;) {
-      const response = await fetch(this.#url, { headers: { ...this.#headers(), ...headers } });
-      if (response.status === 200) return response;
-      const text = await response.text();
-      if (response.status < 500) throw new Error(`The GET stream got ${response.status}: ${text}`);
+      const response = await fetch(this.#url, { headers: { ...this.#headers(), ...headers } }).catch(
+        () => {},
+      );
+      if (response?.status === 200) return response;
+      const text = await response?.text().catch(() => "");
+      if (response !== undefined && response.status < 500)
+        throw new Error(`The GET stream got ${response.status}: ${text}`);
       await sleep(100);
     }
   }

@@ -1,6 +1,6 @@
-// How old something is that may be dropped too early, but must not be kept too long: by the clock that says more.
+// The age of something that may be dropped too early, but must not be kept too long: the clock that shows more time counts.
 
-/** A moment on both clocks: the monotonic one may stand still while the machine sleeps, and the one on the wall may be set. */
+/** A moment on both clocks: the monotonic one may stop while the machine sleeps, and the wall clock may be set. */
 export interface Moment {
   readonly elapsed: number;
   readonly time: number;

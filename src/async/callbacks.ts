@@ -17,6 +17,10 @@ export class Callbacks {
     };
   }
 
+  get isEmpty(): boolean {
+    return (this.#callbacks?.length ?? 0) === 0;
+  }
+
   /** Calls all callbacks. One that is added meanwhile is not called. */
   call(): void {
     for (const callback of this.#callbacks ?? []) callback();

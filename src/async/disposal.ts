@@ -1,6 +1,6 @@
-// What closes itself at the end of an `await using` block.
+// Types and a base class for objects that close at the end of an `await using` block.
 
-/** `[Symbol.asyncDispose]()`, unless the `lib` of a user lacks it: a declaration that names it would not compile there. */
+/** `[Symbol.asyncDispose]()`, unless the `lib` of a user lacks it: there a declaration that names it would not compile. */
 export type AsyncDisposal = SymbolConstructor extends { readonly asyncDispose: infer Name extends symbol }
   ? { readonly [Method in Name]: () => Promise<void> }
   : object;
@@ -13,5 +13,5 @@ abstract class Closing {
   }
 }
 
-/** The base of classes with `close()`. Its type says no more than every `lib` can. */
+/** The base of classes with `close()`. Its type only has what every `lib` supports. */
 export const AsyncClosing: abstract new () => AsyncDisposal = Closing;

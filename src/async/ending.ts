@@ -1,4 +1,5 @@
-// The end of something that lives long. What few ask for is made when they do: an AbortSignal and an error cost more than a request.
+// The end of a long-lived object. Its signal and error are created on demand, because an AbortSignal and an error cost more than
+// a request.
 
 export class Ending {
   readonly #make: () => Error;
@@ -6,7 +7,7 @@ export class Ending {
   #controller: AbortController | undefined;
   #isOver = false;
 
-  /** `make` makes the reason. */
+  /** `make` creates the reason. */
   constructor(make: () => Error) {
     this.#make = make;
   }

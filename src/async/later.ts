@@ -1,7 +1,7 @@
-// Code that is loaded when it is first used, so that what few need costs the others nothing.
+// Code that is loaded when it is first used, so that features which few need cost the others nothing.
 import { HalyardError } from "../errors.ts";
 
-/** Something that is loaded once, however many wait for it. */
+/** A value that is loaded once, even if several callers wait for it. */
 export interface Later<T> {
   /** Undefined until `get` has resolved. */
   readonly loaded: T | undefined;
@@ -9,7 +9,7 @@ export interface Later<T> {
   get(): Promise<T>;
 }
 
-/** What `make` makes of the module that `load` imports. */
+/** Returns a lazy value: what `make` returns for the module that `load` imports. */
 export function later<Module, T>(
   load: () => Promise<Module>,
   make: (module: Module) => T | Promise<T>,

@@ -1,6 +1,6 @@
 // Timers and pauses that let the process exit, the longest time that a timer can wait, and waiting with a timeout.
 
-/** Lets the process exit before the timer fires. Other runtimes than Node need no such call. */
+/** Lets the process exit before the timer fires. Only Node needs this call. */
 export function inBackground<Timer>(timer: Timer): Timer {
   (timer as { unref?: () => void }).unref?.();
   return timer;

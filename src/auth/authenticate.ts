@@ -19,18 +19,18 @@ export interface RequestHead {
   headers(): Readonly<Record<string, string | undefined>>;
 }
 
-/** Refuses a request; the client gets everything but `problem`. */
+/** Refuses a request. The client gets everything except `problem`. */
 export interface AuthRefusal {
   readonly status: 400 | 401 | 403 | 503;
   readonly message: string;
-  readonly headers?: Readonly<Record<string, string>>;
+  readonly headers?: Readonly<Record<string, string>> | undefined;
   /**
    * Sent instead of a JSON-RPC error: an object as JSON, or a text with the `content-type` of `headers`; at most 65,536 characters.
    * @default {a JSON-RPC error with `message`}
    */
-  readonly body?: string | JsonObject;
+  readonly body?: string | JsonObject | undefined;
   /** For the log of the operator. It must not contain the token or its claims. */
-  readonly problem?: string;
+  readonly problem?: string | undefined;
 }
 
 /** The caller, undefined for an anonymous caller, or a refusal. With an `Authorization` header, undefined is refused with 401. */
@@ -53,8 +53,8 @@ export interface Auth {
   /** Returns the refusal for a caller that lacks one of these scopes, or is anonymous. */
   refuseScopes(needed: readonly string[], principal: Principal | undefined): AuthRefusal;
   /** The public URL of the endpoint. */
-  readonly resource?: string;
-  /** Called when an endpoint starts. Throws if it may not be used there. */
+  readonly resource?: string | undefined;
+  /** Called when an endpoint starts. Throws if it may not be used at this place. */
   checkPlace?(place: EndpointPlace): void;
   /** Public JSON documents by path: functions that return their text. */
   readonly documents?: ReadonlyMap<string, () => string | Promise<string>> | undefined;
@@ -109,7 +109,7 @@ export function described(message: string): string {
   return `error_description="${message.replaceAll(/[^\x20\x21\x23-\x5b\x5d-\x7e]/g, "?")}"`;
 }
 
-/** The refusal for a caller with credentials that `auth` does not know: it must not pass for an anonymous one. */
+/** The refusal for credentials that `auth` does not know: such a caller must not pass for an anonymous one. */
 export const unrecognised: AuthRefusal = {
   status: 401,
   message: "The credentials in the Authorization header were not recognised",
@@ -117,9 +117,10 @@ export const unrecognised: AuthRefusal = {
 };
 
 const refusalStatuses: ReadonlySet<unknown> = new Set([400, 401, 403, 503]);
+/** Characters of a refusal's body. An `AuthRefusal` has it. Past it, the server responds with 500, and the log says why. */
 const maxBodyLength = 65_536;
 
-/** The text of the body of a refusal that an author's code has returned, if it has one. Throws if the refusal cannot be sent. */
+/** The text of the body of a refusal from an author's code, if it has one. Throws if the refusal cannot be sent. */
 export function refusalBody(refusal: AuthRefusal): string | undefined {
   if (refusal instanceof Response)
     failRefusal("it is a Response: return { status, message, headers?, body? }");

@@ -44,7 +44,7 @@ export function bearerAuth(options: BearerAuthOptions): Auth {
   return protectWith(options);
 }
 
-/** The same with keys that are being made. */
+/** Like `bearerAuth`, with keys that are still being generated. */
 export function protectWith(options: BearerAuthOptions, keys?: Promise<JSONWebKeySet>): Auth {
   checkBearerAuth(options);
   const { resource, requiredScopes = [] } = options;
@@ -84,19 +84,20 @@ export function protectWith(options: BearerAuthOptions, keys?: Promise<JSONWebKe
 
 const isBearer = /^bearer(?: |$)/i;
 const bearerToken = /^bearer +([\w.~+/-]+=*) *$/i;
+/** Characters of a token. Past it, the server responds with 400. */
 const maxTokenLength = 16 * 1024;
 const tokenIsMissing = "A bearer token is required: send it as Authorization: Bearer <token>";
 const headerIsMalformed = `The Authorization header must be Bearer, a space and one token of at most ${maxTokenLength} characters`;
 /** Seconds by which the clocks of two servers may differ. */
 const defaultTolerance = 5;
 
-/** What is wrong with a token, and what the operator should know about it. */
+/** The problem of a token, and a detail for the operator. */
 interface InvalidToken {
   readonly invalid: string;
   readonly problem?: string;
 }
 
-/** Returns the principal of the token, what is wrong with it, or a 503 if that cannot be found out now. */
+/** Returns the principal of the token, its problem, or a 503 if the token cannot be verified now. */
 async function identify(
   verify: () => ReturnType<Verify>,
   rules: ClaimRules,
@@ -126,13 +127,13 @@ async function identify(
   }
 }
 
-/** What a `verify` returns that does not only say yes, nor what the token does not say itself. */
+/** The end of the warning about claims from `verify` that lack an expected member: which claims to return. */
 function wantedOf({ audiences }: ClaimRules): string {
   const claims = `{ sub, aud: ${JSON.stringify(audiences[0])}, scope, exp }`;
   return `so the token was refused: return claims such as ${claims}, with aud only if the token is for this server and exp in seconds`;
 }
 
-/** What libraries throw for a token that is not valid, by `code`, `errorCode` or `name`. */
+/** The errors of libraries for an invalid token, by `code`, `errorCode` or `name`. */
 const rejections: ReadonlySet<unknown> = new Set([
   // jose
   "ERR_JWT_EXPIRED",

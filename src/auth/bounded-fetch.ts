@@ -1,6 +1,7 @@
 // Fetches from an authorization server without redirects, with a timeout and a size limit.
 import { GrowingBuffer } from "../wire/bytes.ts";
 
+/** Bytes of an answer. An authorization server sends it. Past it, the server responds with 503. */
 const maxBytes = 512 * 1024;
 const timeoutMs = 5000;
 
@@ -25,7 +26,7 @@ export async function boundedFetch(url: string, init: BoundedInit = {}): Promise
   return new Response(body.length === 0 ? null : body.bytes, { status, headers });
 }
 
-/** Node says "fetch failed", and the reason only in the cause. */
+/** Node's error only says "fetch failed", and has the reason in its cause. */
 function sayWhy(error: unknown): never {
   const { cause } = error as { readonly cause?: { readonly message?: string; readonly code?: string } };
   const reason = cause?.message || cause?.code;

@@ -21,20 +21,20 @@ export interface TokenClaims {
   readonly [claim: string]: unknown;
 }
 
-/** What a token must fulfil. */
+/** The requirements for a token. */
 export interface ClaimRules {
   readonly issuers: readonly string[];
-  /** The first is the one to name. */
+  /** The first one is named in errors. */
   readonly audiences: readonly string[];
   readonly clockToleranceSeconds: number;
   /** By scope: every other scope that it includes. */
   readonly included: ReadonlyMap<string, readonly string[]>;
 }
 
-/** No token of today expires after this time in seconds, and none expired before it in milliseconds. */
+/** Seconds since 1970 of any current token are below this number, and milliseconds are above it. */
 const mostSeconds = 1_000_000_000_000;
 
-/** What is wrong with claims that the author's own code returned, without their values, which are not for the log. */
+/** The problem of claims that the author's own code returned, without their values, which must not be logged. */
 export function claimMistake({ sub, exp }: TokenClaims): string | undefined {
   const refused = "so the token was refused";
   if (sub !== undefined && typeof sub !== "string")
@@ -46,7 +46,7 @@ export function claimMistake({ sub, exp }: TokenClaims): string | undefined {
   return `exp, which looks like milliseconds, ${refused}: it is in seconds, so divide it by 1000`;
 }
 
-/** Returns the principal, or what is wrong with the token, without repeating its claims. */
+/** Returns the principal, or the problem of the token, without repeating its claims. */
 export function toPrincipal(claims: TokenClaims, rules: ClaimRules): Principal | string {
   const issuer = claims.iss ?? (rules.issuers.length === 1 ? rules.issuers[0] : undefined);
   const clientId = [claims.client_id, claims["azp"]].find((id) => typeof id === "string");

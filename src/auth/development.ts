@@ -18,23 +18,26 @@ export interface DevelopmentIssuerOptions extends Pick<
   "audience" | "requiredScopes" | "scopesSupported" | "scopeHierarchy"
 > {
   /** The URL of the endpoint, on this machine. @default {"http://localhost:3000/mcp"} */
-  readonly resource?: string;
+  readonly resource?: string | undefined;
 }
 
-/** What a token of a {@link DevelopmentIssuer} says; all is optional. */
+/** The contents of a token of a {@link DevelopmentIssuer}; all are optional. */
 export interface DevelopmentTokenOptions {
   /** @default {"developer"} */
-  readonly subject?: string;
+  readonly subject?: string | undefined;
   /** @default {requiredScopes of the issuer} */
-  readonly scopes?: readonly string[];
+  readonly scopes?: readonly string[] | undefined;
   /** Seconds until it expires, at most 86,400; below 0 for a token that has expired. @default {3600} */
-  readonly expiresInSeconds?: number;
-  /** What it is issued for: another value than that of the issuer makes a token that is refused. @default {audience or resource of the issuer} */
-  readonly audience?: string;
+  readonly expiresInSeconds?: number | undefined;
+  /**
+   * The audience of the token. A token with another audience than the issuer's is refused. @default {audience or resource of the
+   * issuer}
+   */
+  readonly audience?: string | undefined;
   /** @default {"development"} */
-  readonly clientId?: string;
+  readonly clientId?: string | undefined;
   /** Further claims, which handlers find in `ctx.principal.claims`. */
-  readonly claims?: JsonObject;
+  readonly claims?: JsonObject | undefined;
 }
 
 /** Signs tokens for tests and development, and protects an endpoint that accepts only those. */
@@ -49,6 +52,7 @@ export interface DevelopmentIssuer {
 const issuer = "https://development-issuer.invalid";
 const name = "developmentIssuer()";
 const algorithm = "ES256";
+/** Seconds of a development token. Past it, `token()` throws a `ConfigurationError`. */
 const longestSeconds = 86_400;
 
 const { audience, requiredScopes, scopesSupported, scopeHierarchy } = knownBearerOptions;
@@ -73,9 +77,9 @@ const knownToken: Known<DevelopmentTokenOptions> = {
 };
 
 /**
- * Protects an endpoint like `bearerAuth`, with tokens that you sign yourself: for tests, and for development without an authorization
- * server. It makes its keys when it starts and keeps them in memory. It throws if other machines may reach the endpoint, or if
- * `NODE_ENV` is `production`.
+ * Protects an endpoint like `bearerAuth`, with tokens that you sign yourself: for tests, and for development without an
+ * authorization server. It generates its keys when it starts and keeps them in memory. It throws if other machines may reach the
+ * endpoint, or if `NODE_ENV` is `production`.
  *
  * @example
  * ```ts
@@ -118,7 +122,7 @@ export function developmentIssuer(options: DevelopmentIssuerOptions = {}): Devel
     async token(given = {}) {
       checkToken(given);
       const { privateKey } = await pair;
-      const claims = claimsOf(given, { resource, ...options });
+      const claims = claimsOf(given, { ...options, resource });
       return new SignJWT(claims).setProtectedHeader({ alg: algorithm, typ: "at+jwt", kid }).sign(privateKey);
     },
   };
@@ -159,7 +163,7 @@ function checkPlace({ addresses, allowedHosts, trustProxy }: EndpointPlace): voi
   if (Number(trustProxy) > 0) failAt("trustProxy", `is ${trustProxy}`);
 }
 
-/** Throws for a public URL, and where an issuer for development must not work at all. */
+/** Throws for a public URL, and in production. */
 function checkResource(resource: string): void {
   const isHere = urlProblem(resource) === undefined && isLoopback(new URL(resource));
   if (!isHere) {
@@ -172,7 +176,7 @@ function checkResource(resource: string): void {
   if (nodeEnvironment() === "production") fail("NODE_ENV", `is "production": ${inProduction}`);
 }
 
-/** Undefined where there are no such variables, or none that may be read. */
+/** Undefined in runtimes without environment variables, or without permission to read this one. */
 function nodeEnvironment(): string | undefined {
   try {
     return (globalThis as { process?: { env?: Record<string, string | undefined> } }).process?.env?.[
@@ -183,7 +187,7 @@ function nodeEnvironment(): string | undefined {
   }
 }
 
-/** Headers that only a proxy adds: its own address is of this machine, that of its client need not be. */
+/** Headers that only a proxy adds. The proxy may be on this machine although its client is not. */
 const proxyHeaders = [
   "forwarded",
   "x-forwarded-for",
@@ -194,7 +198,9 @@ const proxyHeaders = [
   "via",
 ];
 
-/** Why a request is refused that did not begin on this machine; a `Host` of this machine anybody can send. */
+/**
+ * Why a request is refused that did not come from this machine. Its `Host` header proves nothing, because any client can send it.
+ */
 function strangerProblem(request: RequestHead): string | undefined {
   const { address } = request;
   const proxied = proxyHeaders.find((each) => request.header(each) !== undefined);

@@ -18,16 +18,19 @@ export interface IntrospectionOptions {
   readonly clientId: string;
   readonly clientSecret: string;
   /** How the secret is sent. @default {"client_secret_basic"} */
-  readonly method?: "client_secret_basic" | "client_secret_post";
+  readonly method?: "client_secret_basic" | "client_secret_post" | undefined;
   /** @default {what the metadata of the authorization server says} */
-  readonly endpoint?: string;
-  /** Seconds to cache a response, unless the token expires earlier. @default {60} */
-  readonly cacheSeconds?: number;
+  readonly endpoint?: string | undefined;
+  /** Seconds to cache a response, unless the token expires earlier. After it, the server asks again. @default {60} */
+  readonly cacheSeconds?: number | undefined;
 }
 
-/** How many responses are cached. */
+/** Introspections kept. Past it, the server drops the oldest one of the address with the most. */
 const maxKept = 10_000;
-/** How many introspection requests run at once, so that a flood of invalid tokens does not reach the authorization server. */
+/**
+ * Introspections at once. A flood of invalid tokens must not reach the authorization server. Past it, the server responds
+ * with 503 to an address that would have more than remains for all others.
+ */
 const maxAsking = 100;
 /** Seconds to cache that a token is not active. */
 const refusedSeconds = 10;

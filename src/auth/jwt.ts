@@ -59,10 +59,10 @@ export function jwtVerifier(options: JwtOptions): Verify {
   };
 }
 
-/** How many keys are tried for a token without a key id. */
+/** Keys tried for a token. Only a token that names no key is tried with several. Past it, the server responds with 401. */
 const maxTries = 4;
 
-/** Like `jwtVerify`. A token need not name its key, and while keys change there are several that it may be. */
+/** Like `jwtVerify`, but tries several keys: a token need not name its key, and there are several while keys are rotated. */
 async function verifySigned(
   token: string,
   keys: JWTVerifyGetKey,
@@ -111,7 +111,7 @@ function keysOf(server: Discovery, jwks: JwtOptions["jwks"]): JWTVerifyGetKey {
   let remote: JWTVerifyGetKey | undefined;
   let source: string | undefined;
   let retryAt = 0;
-  // Delays only the fetch: after a failed fetch for an unknown key id, tokens with cached keys still work.
+  // Only the fetch has this delay: after a failed fetch for an unknown key id, tokens with cached keys still work.
   const fetchKeys: typeof boundedFetch = async (url, init) => {
     if (performance.now() < retryAt) throw new Unavailable("Fetching the keys failed a moment ago");
     return boundedFetch(url, init);

@@ -51,7 +51,7 @@ export interface BearerAuthOptions {
   readonly algorithms?: readonly string[] | undefined;
   /** Accepts only tokens of the type `at+jwt` (RFC 9068). @default {false} */
   readonly requireTokenType?: boolean | undefined;
-  /** Seconds by which clocks may differ. @default {5} */
+  /** Seconds by which clocks may differ. Past it, a token that has expired or is not valid yet gets 401. @default {5} */
   readonly clockToleranceSeconds?: number | undefined;
   /** The display name of the resource. */
   readonly resourceName?: string | undefined;
@@ -155,7 +155,7 @@ export function checkBearerAuth(options: BearerAuthOptions): void {
   }
 }
 
-/** The address of a document is not the issuer that the document names. */
+/** The address of a metadata document is not the issuer that the document names. */
 function documentProblem(issuer: string): string | undefined {
   const [base] = issuer.split("/.well-known/", 1);
   return base === issuer ? undefined : `is the address of its metadata: pass ${base}`;

@@ -2,8 +2,8 @@
 import type { TokenClaims } from "./claims.ts";
 
 /**
- * Returns the claims of the token, or what is wrong with it. Throws {@link Unavailable} if that cannot be found out now. Limits count
- * it for `caller`, the address of the client, since the principal is not known yet.
+ * Returns the claims of the token, or its problem. Throws {@link Unavailable} if it cannot be verified now. Limits count it for
+ * `caller`, the address of the client, because the principal is not known yet.
  */
 export type Verify = (token: string, caller: string) => Promise<TokenClaims | string>;
 

@@ -1,4 +1,4 @@
-// What a user passes to a server to make it a node of a cluster.
+// The option that makes a server a node of a cluster.
 import type { JoinedCluster, ClusterHost } from "./joined-cluster.ts";
 import type { EngineSource } from "./engine.ts";
 

@@ -1,4 +1,4 @@
-// Messages between nodes, by kind: to one, to all, and questions that another node answers.
+// Messages between nodes, by kind: to one node, to all, and requests that another node answers.
 import type { Logger } from "../diagnostics/logger.ts";
 import { OutageLog, RateLimitedLog } from "../diagnostics/rate-limited-log.ts";
 import { readJson } from "../wire/json.ts";
@@ -6,7 +6,7 @@ import { isObject, type JsonObject } from "../wire/message.ts";
 import type { Engine } from "./engine.ts";
 
 /**
- * Handles the messages of one kind. What it returns goes back to a node that waits for it; undefined means that this node has no
+ * Handles the messages of one kind. Its result is sent back to a node that waits for it; undefined means that this node has no
  * answer. Bodies come from other nodes, perhaps of another version: check every member.
  */
 export type BusHandler = (
@@ -49,7 +49,7 @@ export class Bus {
     return this.#put(to, { kind, body });
   }
 
-  /** Sends a message to one node and resolves with its answer, or with undefined if none comes in time. */
+  /** Sends a message to one node and resolves with its answer, or with undefined if none arrives in time. */
   async request(to: string, kind: string, body: JsonObject, timeMs: number): Promise<JsonObject | undefined> {
     let answered: JsonObject | undefined;
     await this.#ask(to, kind, body, timeMs, (answer) => {

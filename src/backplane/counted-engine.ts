@@ -1,13 +1,13 @@
-// Wraps an engine: what this node adds to logs, keeps and removes is counted in the budget of the cluster.
+// Wraps an engine to count the entries that this node adds to logs, keeps and removes.
 import type { AppendOptions, CountedKind, Engine, LogEntry, StoredValue, ValueKey } from "./engine.ts";
-import type { LogBudget } from "./log-budget.ts";
+import type { LogCounter } from "./log-room.ts";
 import { byteLength } from "./stored.ts";
 
 export class CountedEngine implements Engine {
   readonly #engine: Engine;
-  readonly #budget: LogBudget;
+  readonly #budget: LogCounter;
 
-  constructor(engine: Engine, budget: LogBudget) {
+  constructor(engine: Engine, budget: LogCounter) {
     this.#engine = engine;
     this.#budget = budget;
     budget.connect(engine);
@@ -29,7 +29,7 @@ export class CountedEngine implements Engine {
     this.#budget.kept(logs, keepMs);
   }
 
-  // What needs no counting.
+  // These operations need no counting.
 
   get(key: ValueKey): Promise<StoredValue | undefined> {
     return this.#engine.get(key);

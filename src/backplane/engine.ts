@@ -1,7 +1,7 @@
-// What nodes share, as an engine such as Redis provides it: values that expire, logs, and messages between nodes.
+// The state that nodes share in an engine such as Redis: values that expire, logs, and messages between nodes.
 import type { Logger } from "../diagnostics/logger.ts";
 
-/** What a value is about. An engine may keep each kind in its own place. */
+/** The kinds of values. An engine may store each kind in its own place. */
 export type ValueKind = "session" | "owner" | "task" | "task-list" | "mark" | "node" | "key";
 
 /** The kinds whose values an engine counts. */
@@ -36,8 +36,10 @@ export interface AppendOptions {
   readonly follow?: "start" | "stop" | undefined;
   /** Adds the entry only if there is a value of this kind whose tag is the name of the log. @default {it need not exist} */
   readonly onlyWith?: ValueKind | undefined;
-  /** Drops all earlier entries of the log. Its next reader finds out by `previous` that some are missing. @default {false} */
+  /** Drops all earlier entries of the log. Its next reader notices by `previous` that some are missing. @default {false} */
   readonly isOnly?: boolean | undefined;
+  /** Drops the oldest entries past so many bytes, if those are fewer than {@link maxLogBytes}. @default {as many as those} */
+  readonly maxBytes?: number | undefined;
   /** The caller that the bytes of the log count for. An engine ignores it. @default {that of earlier entries} */
   readonly caller?: string | undefined;
 }
@@ -90,11 +92,14 @@ export interface Engine {
 
   /** Sends a message to the node with this id, or to all nodes, this one included. */
   send(to: string | "all", text: string): Promise<void>;
-  /** Whether what holds values and logs is the same as when this node joined, or last came back: false if it was made anew. */
+  /**
+   * Whether the storage of values and logs is the same as when this node joined, or last came back: false if it was created anew.
+   */
   isSame(): Promise<boolean>;
   /**
-   * Called when the engine has lost what it held, although its connection stayed. Gets ready again as after a lost connection, with
-   * {@link EngineReceiver.lost} and {@link EngineReceiver.back}; does nothing if the connection is lost already.
+   * Called when the engine has lost its data although the connection stayed. The engine gets ready again as after a lost
+   * connection, with {@link EngineReceiver.lost} and {@link EngineReceiver.back}. It does nothing if the connection is already
+   * lost.
    */
   renew(error: Error): void;
   /** Stops receiving, and releases what {@link EngineSource.open} made. */
@@ -107,25 +112,32 @@ export interface EngineReceiver {
   entry(log: string, entry: LogEntry): void;
   /** The connection is lost. Until {@link EngineReceiver.back}, nothing is received. */
   lost(error: unknown): void;
-  /** The connection works again, and this node receives again what it followed. Messages and entries in between may be lost. */
+  /**
+   * The connection works again, and this node receives again the logs that it followed. Messages and entries in between may be
+   * lost.
+   */
   back(): void;
 }
 
-/** Entries that an engine keeps in each log. */
+/**
+ * Entries of a log. Past it, the engine drops the oldest, and a client that has not read them is told to read everything
+ * again.
+ */
 export const maxLogEntries = 1000;
 
-/** UTF-8 bytes of the entries that an engine keeps in each log. It always keeps the newest entry. */
+/** Bytes of a log. They count as UTF-8, and an engine always keeps the newest entry. Past it, the engine does the same. */
 export const maxLogBytes: number = 256 * 1024;
 
 /**
- * UTF-8 bytes of one entry that nodes write. With a secret, an engine gets a third more, which NATS takes without changes of its
- * `max_payload`.
+ * Bytes of a shared message. With a `backplane`, they count as UTF-8; with a secret, an engine gets a third more, which NATS takes without
+ * changes of its `max_payload`. Past it, a push rejects with a `RangeError`, and no client gets it; a streamed result goes
+ * to its connected client without an event id, and a client that resumes before it gets 400.
  */
 export const maxEntryBytes: number = maxLogBytes;
 
-/** What an engine needs to join a node. */
+/** The options with which an engine joins a node. */
 export interface EngineJoin {
-  /** Begins every name that the engine uses. */
+  /** The prefix of every name in the engine. */
   readonly prefix: string;
   /** The id of this node. */
   readonly node: string;
@@ -135,15 +147,22 @@ export interface EngineJoin {
 
 /** The options that every backplane has. */
 export interface BackplaneOptions {
-  /** Begins every name in the engine, so that several servers can share it. @default {"halyard:" and the name of the server} */
-  readonly prefix?: string;
   /**
-   * Secrets of at least 32 bytes, the same on every node. What nodes write is then encrypted and authenticated, so that access to the
-   * engine alone reveals and forges nothing. The first one writes, all of them read. @default {none: who can write to the engine is trusted}
+   * The prefix of every name in the engine, so that several servers can share it. @default {"halyard:" and the name of the
+   * server}
    */
-  readonly secret?: string | readonly string[];
-  /** Milliseconds for which a node that no longer hears the others may still serve its copies of sessions. @default {5000} */
-  readonly leaseMs?: number;
+  readonly prefix?: string | undefined;
+  /**
+   * Secrets of at least 32 bytes, the same on every node. With them, all data of nodes is encrypted and authenticated, so that
+   * access to the engine alone reveals and forges nothing. The first one writes, all of them read. @default {none: everyone who
+   * can write to the engine is trusted}
+   */
+  readonly secret?: string | readonly string[] | undefined;
+  /**
+   * Milliseconds for which a node that no longer hears the others may still serve its copies of sessions. After it, the node
+   * reads the record of a session before it serves it, and responds with 503 if it cannot. @default {5000}
+   */
+  readonly leaseMs?: number | undefined;
 }
 
 /** Opens an engine for a node. */

@@ -1,23 +1,23 @@
-// A log that this node follows: passes every entry on once and in order, whatever the bus loses, doubles or reorders.
+// A log that this node follows: passes every entry on once and in order, even if the bus loses, doubles or reorders entries.
 import type { Engine, LogEntry } from "./engine.ts";
 import { inBackground } from "../async/timers.ts";
 import { digestOf } from "./position.ts";
 
-/** What becomes of the entries of a log. */
+/** Receives the entries of a log. */
 export interface LogReader {
-  /** Takes the next entries, in order: one that arrived, or all that were read. */
+  /** Receives the next entries, in order: one that arrived, or several that were read. */
   entries(entries: readonly LogEntry[]): void;
   /**
-   * Entries were lost for good: they were dropped before they could be read, or the engine has lost them. `kept` is the last entry
-   * before them, if the engine still has it. The entries after the gap follow at once.
+   * Entries were lost permanently: they were dropped before they could be read, or the engine has lost them. `kept` is the last
+   * entry before them, if the engine still has it. The entries after the gap follow at once.
    */
   gap(kept: LogEntry | undefined): void;
 }
 
-/** Entries that are remembered, to notice that the engine gives out a number again after it has lost its tail. */
+/** How many entries are remembered, to notice that the engine assigns a number again after it has lost its tail. */
 const remembered = 32;
 
-/** Milliseconds until the next attempt to read what is missing: after the first failure, and at most. */
+/** Milliseconds until the next attempt to read missing entries: after the first failure, and at most. */
 const [firstPauseMs, longestPauseMs] = [1000, 30_000];
 
 /** Entries that may arrive before {@link Feed.start}; with more, the feed reads them from the engine. */
@@ -34,7 +34,7 @@ export class Feed {
   #position = 0;
   #reading: Promise<void> | undefined;
   #mustReadAgain = false;
-  /** How often the engine was lost, and how many of these losses the feed has made good by reading. */
+  /** How often the engine was lost, and after how many of these losses the feed has caught up. */
   #losses = 0;
   #madeGood = 0;
   #retry: ReturnType<typeof setTimeout> | undefined;
@@ -52,7 +52,7 @@ export class Feed {
     return this.#position;
   }
 
-  /** Begins to pass entries on: those after `last`, or all if there is none. */
+  /** Begins to pass entries on: those after `last`, or all without it. */
   start(last: LogEntry | undefined): void {
     const early = this.#early;
     if (early === undefined) return;
@@ -62,7 +62,7 @@ export class Feed {
     else for (const entry of early) this.receive(entry);
   }
 
-  /** Takes an entry that the engine delivers. */
+  /** Receives an entry from the engine. */
   receive(entry: LogEntry): void {
     if (this.#isOver) return;
     if (this.#early !== undefined) {
@@ -70,29 +70,29 @@ export class Feed {
       return;
     }
     const { sequence, previous, text } = entry;
-    // Without an entry before it, the earlier ones have grown too old meanwhile.
+    // If there is no entry before it, the earlier ones have expired meanwhile.
     const isNext = sequence > this.#position && (previous === this.#position || previous === 0);
     const isTrusted = this.#reading === undefined && this.#losses === this.#madeGood;
     if (isNext && isTrusted) return this.#pass([entry]);
     const known = this.#recent.get(sequence);
     const isKnown = sequence <= this.#position && (known === undefined || known === digestOf(text));
-    // An entry is missing, or a number has been given out again: what the engine holds decides.
+    // An entry is missing, or a number was assigned again, so the log is read from the engine.
     if (!isKnown) this.catchUpSoon();
   }
 
-  /** The engine is lost: until the feed has caught up, an entry that arrives is perhaps not the next one. */
+  /** Called when the engine is lost: until the feed has caught up, an arriving entry may not be the next one. */
   lost(): void {
     this.#losses++;
   }
 
-  /** Reads what is missing. Rejects if the engine fails. */
+  /** Reads missing entries. Rejects if the engine fails. */
   catchUp(): Promise<void> {
     if (this.#early !== undefined) return Promise.resolve();
     this.#mustReadAgain = true;
     return (this.#reading ??= this.#read().finally(() => (this.#reading = undefined)));
   }
 
-  /** Reads what is missing, as often as it takes. */
+  /** Reads missing entries, and tries again until it succeeds. */
   catchUpSoon(): void {
     this.catchUp().then(
       () => (this.#pauseMs = firstPauseMs),
@@ -131,7 +131,7 @@ export class Feed {
     const isSeen = ({ sequence, text }: LogEntry): boolean => this.#recent.get(sequence) === digestOf(text);
     const isContinued =
       this.#position === 0 || entries.some((entry) => entry.sequence === this.#position && isSeen(entry));
-    // Otherwise the last entry that was passed on is gone: dropped for newer ones, or lost with the engine's tail.
+    // The last entry that was passed on is gone: dropped for newer ones, or lost with the engine's tail.
     if (!isContinued) this.#reader.gap(entries.findLast(isSeen));
     const unseen = entries.filter((entry) =>
       isContinued ? entry.sequence > this.#position : !isSeen(entry),

@@ -2,7 +2,7 @@
 import type { LogEntry } from "./engine.ts";
 import type { Feed } from "./feed.ts";
 
-/** Logs that are read at once, so that other operations of the engine have a turn. */
+/** How many logs are read at once, so that other operations of the engine are not delayed. */
 const maxReads = 500;
 
 export class Feeds {
@@ -29,12 +29,12 @@ export class Feeds {
     for (const feed of this.#feeds.get(log) ?? []) feed.receive(entry);
   }
 
-  /** The engine is lost. */
+  /** Called when the engine is lost. */
   lost(): void {
     for (const feed of this.#all) feed.lost();
   }
 
-  /** Reads what the logs have more than the node has heard, some at a time. */
+  /** Reads the entries that the node has missed, some logs at a time. */
   async catchUp(): Promise<void> {
     const feeds = this.#all;
     while (feeds.length > 0) {

@@ -1,11 +1,12 @@
-// Wraps an engine: every operation has a deadline, few are in flight at once, and a failure is one kind of error.
+// Wraps an engine: every operation has a deadline, the number of concurrent operations is limited, and every failure is one kind
+// of error.
 import { HalyardError } from "../errors.ts";
 import type { AppendOptions, CountedKind, Engine, LogEntry, StoredValue, ValueKey } from "./engine.ts";
 
 /** Milliseconds that one operation of the engine may take. */
 const operationMs = 5000;
 
-/** Operations that may wait for the engine; further ones fail at once. */
+/** How many operations may wait for the engine. Further ones fail at once. */
 const maxOperations = 10_000;
 
 export class GuardedEngine implements Engine {
@@ -103,7 +104,7 @@ export class GuardedEngine implements Engine {
   }
 }
 
-/** The error of an operation that failed: nothing was done, or it is unknown whether it was. */
+/** The error of an operation that failed or may have failed. */
 function unavailable(engine: string, cause: unknown): HalyardError {
   const reason = cause instanceof Error ? cause.message : String(cause);
   return new HalyardError("BACKPLANE_UNAVAILABLE", `${engine} cannot be used now: ${reason}`, { cause });

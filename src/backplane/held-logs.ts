@@ -1,11 +1,12 @@
-// What the logs of a cluster hold, in bytes, as one node knows it: by log, by the node that wrote, and by the caller it counts for.
+// The sizes of the logs of a cluster in bytes, as one node knows them: by log, by the node that wrote, and by the caller that the
+// log counts for.
 import { Holdings } from "../limits/holdings.ts";
 import { maxLogBytes } from "./engine.ts";
 
-/** Bytes of a log that do not count: those of a session that only opens and closes its streams. */
+/** How many bytes of a log do not count: those of a session that only opens and closes its streams. */
 const freeLogBytes = 2048;
 
-/** What one node has added to a log, as nodes tell each other. */
+/** The bytes that one node has added to a log, as nodes report them to each other. */
 export interface LogPart {
   readonly log: string;
   readonly node: string;
@@ -18,12 +19,12 @@ export interface LogPart {
 
 interface HeldLog {
   readonly log: string;
-  /** Empty while no node has said it: such logs count as those of one caller. */
+  /** Empty until a node has reported it: such logs count as those of one caller. */
   caller: string;
-  /** What each node has added. */
-  readonly parts: Map<string, number>;
+  /** The bytes that each node has added; usually only one node has. */
+  parts: readonly { readonly node: string; bytes: number }[];
   endsAt: number;
-  /** What it counts. */
+  /** How many bytes count. */
   counted: number;
 }
 
@@ -34,30 +35,48 @@ interface HeldLog {
 export class HeldLogs {
   readonly #logs = new Map<string, HeldLog>();
   readonly #holdings = new Holdings<HeldLog>(Number.POSITIVE_INFINITY);
+  /** The bytes of all logs, including those that do not count. */
+  bytes = 0;
 
   /** The bytes of all logs. */
   get total(): number {
     return this.#holdings.shares.total;
   }
 
-  /** Whether a log holds more than what is free. */
+  /** Whether a log holds more bytes than are free. */
   counts(log: string): boolean {
     return (this.#logs.get(log)?.counted ?? 0) > 0;
   }
 
-  /** What a node has added to a log. */
-  partOf(log: string, node: string): number {
-    return this.#logs.get(log)?.parts.get(node) ?? 0;
+  /** How many logs there are. */
+  get size(): number {
+    return this.#logs.size;
   }
 
-  /** Sets what a node has added to a log. It becomes the newest log of its caller. */
+  /** The caller that a log counts for; undefined if there is no such log. */
+  callerOf(log: string): string | undefined {
+    return this.#logs.get(log)?.caller;
+  }
+
+  /** The bytes that a node has added to a log. */
+  partOf(log: string, node: string): number {
+    return partFor(this.#logs.get(log), node)?.bytes ?? 0;
+  }
+
+  /** Sets the bytes that a node has added to a log. It becomes the newest log of its caller. */
   set({ log, node, bytes, leftMs, caller }: LogPart, now: number): void {
     const held = this.#logs.get(log) ?? this.#add(log);
+    const before = sumOf(held.parts);
     this.#holdings.delete(held.caller, held, held.counted);
     if (caller !== undefined) held.caller = caller;
-    held.parts.set(node, Math.min(bytes, maxLogBytes));
+    const counted = Math.min(bytes, maxLogBytes);
+    const part = partFor(held, node);
+    // Not `push`, which would reserve room for 16 more.
+    if (part === undefined) held.parts = [...held.parts, { node, bytes: counted }];
+    else part.bytes = counted;
     held.endsAt = Math.max(held.endsAt, now + leftMs);
-    held.counted = countedOf(held.parts.values());
+    this.bytes += sumOf(held.parts) - before;
+    held.counted = countedOf(held.parts);
     this.#holdings.add(held.caller, held, held.counted);
   }
 
@@ -66,16 +85,17 @@ export class HeldLogs {
     const held = this.#logs.get(log);
     if (held === undefined) return false;
     this.#logs.delete(log);
+    this.bytes -= sumOf(held.parts);
     this.#holdings.delete(held.caller, held, held.counted);
     return held.counted > 0;
   }
 
-  /** Forgets the logs that the engine has removed by their age. */
-  sweep(now: number): void {
-    for (const { log, endsAt } of this.#logs.values()) if (endsAt <= now) this.delete(log);
+  /** The logs that the engine has removed because of their age. */
+  expired(now: number): string[] {
+    return [...this.#logs.values()].filter(({ endsAt }) => endsAt <= now).map(({ log }) => log);
   }
 
-  /** The log that gives way at the limit: of the caller that holds the most, the one that was used least recently. */
+  /** The log to clear at the limit: of the caller with the most bytes, the one used least recently. */
   oldestOfGreediest(): string | undefined {
     const caller = this.#holdings.shares.greediest();
     if (caller === undefined) return undefined;
@@ -89,7 +109,7 @@ export class HeldLogs {
     if (held === undefined) return [];
     const { caller, parts, endsAt } = held;
     const known = caller === "" ? undefined : caller;
-    return Array.from(parts, ([node, bytes]) => ({ log, node, bytes, leftMs: endsAt - now, caller: known }));
+    return parts.map(({ node, bytes }) => ({ log, node, bytes, leftMs: endsAt - now, caller: known }));
   }
 
   /** The logs that count. */
@@ -98,14 +118,21 @@ export class HeldLogs {
   }
 
   #add(log: string): HeldLog {
-    const held = { log, caller: "", parts: new Map<string, number>(), endsAt: 0, counted: 0 };
+    const held: HeldLog = { log, caller: "", parts: [], endsAt: 0, counted: 0 };
     this.#logs.set(log, held);
     return held;
   }
 }
 
-function countedOf(parts: Iterable<number>): number {
-  let sum = 0;
-  for (const bytes of parts) sum += bytes;
+function partFor(held: HeldLog | undefined, node: string): HeldLog["parts"][number] | undefined {
+  return held?.parts.find((part) => part.node === node);
+}
+
+function sumOf(parts: HeldLog["parts"]): number {
+  return parts.reduce((total, { bytes }) => total + bytes, 0);
+}
+
+function countedOf(parts: HeldLog["parts"]): number {
+  const sum = sumOf(parts);
   return sum <= freeLogBytes ? 0 : Math.min(sum, maxLogBytes);
 }

@@ -5,11 +5,13 @@ import { readJson } from "../wire/json.ts";
 import { isTexts } from "../wire/message.ts";
 import type { Engine, ValueKey } from "./engine.ts";
 import type { Sealing } from "./sealing.ts";
-import { changeValue } from "./stored.ts";
+import { changeValue } from "./edits.ts";
 
 type Key = Awaited<ReturnType<typeof crypto.subtle.importKey>>;
 
-/** Holds the sealed key of names: an empty list if nodes have no secret. It is the one value that every node can find. */
+/**
+ * Holds the sealed key of names: an empty list if nodes have no secret. It is the only value with a name that every node knows.
+ */
 const place: ValueKey = { kind: "key", tag: "names" };
 
 const keyBytes = 32;
@@ -66,7 +68,7 @@ export class HiddenNames {
     return names;
   }
 
-  /** Writes the key back if the engine has lost it. Resolves with the names to use from now on. */
+  /** Writes the key back if the engine has lost it. Resolves with the names that are valid from now on. */
   async restore(engine: Engine, sealing: Sealing): Promise<HiddenNames> {
     if (await engine.create(place, await this.#sealed(sealing), undefined)) return this;
     const stored = await engine.get(place);

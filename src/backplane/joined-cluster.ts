@@ -1,4 +1,4 @@
-// One node of a cluster: joins and leaves it, knows who is there, exchanges messages and follows logs.
+// One node of a cluster: joins and leaves it, tracks the other nodes, exchanges messages and follows logs.
 import { Callbacks } from "../async/callbacks.ts";
 import { inBackground } from "../async/timers.ts";
 import type { Diagnostics } from "../diagnostics/events.ts";
@@ -8,6 +8,7 @@ import type { Implementation } from "../protocol/model.ts";
 import { randomId } from "../protocol/random-id.ts";
 import type { JsonObject } from "../wire/message.ts";
 import { Bus, type BusHandler } from "./bus.ts";
+import type { Cluster, FollowedLog } from "./cluster.ts";
 import { CountedEngine } from "./counted-engine.ts";
 import type { Engine, EngineReceiver, EngineSource, ValueKind } from "./engine.ts";
 import { Feed, type LogReader } from "./feed.ts";
@@ -33,13 +34,13 @@ const defaultLeaseMs = 5000;
 /** A node whose beat is later than this many intervals was halted. */
 const maxBeatsLate = 2;
 
-/** What a cluster needs of its server. */
+/** The parts of its server that a cluster needs. */
 export interface ClusterHost {
   readonly info: Implementation;
   readonly diagnostics: Diagnostics;
 }
 
-/** What belongs to one stay in the cluster, from join to leave. */
+/** The state of one stay in the cluster, from join to leave. */
 interface Stay {
   readonly node: string;
   readonly engine: Engine;
@@ -52,7 +53,8 @@ interface Stay {
  * The parts of a server that share something register a handler for their messages and a step of joining before the node joins.
  * Nothing here knows what the messages, values and logs mean.
  */
-export class JoinedCluster {
+export class JoinedCluster implements Cluster {
+  readonly isAlone = false;
   readonly leaseMs: number;
   /** The secrets of the backplane, the one that seals first; empty if it has none. */
   readonly secrets: readonly string[];
@@ -66,11 +68,11 @@ export class JoinedCluster {
   readonly #checks: (() => Promise<boolean>)[] = [];
   readonly #lefts = new Set<(node: string) => void>();
   readonly #about: (() => JsonObject)[] = [];
-  /** Asks other nodes, and answers them. */
+  /** Asks other nodes, and answers their questions. */
   readonly questions: NodeQuestions = new NodeQuestions(this);
-  /** Passes on what clients send. */
+  /** Passes messages of clients on to other nodes. */
   readonly forwarding: Forwarding = new Forwarding(this);
-  /** Counts what the logs hold, and clears some when they hold too much. */
+  /** Counts the bytes in the logs, and clears logs when there are too many. */
   readonly logBudget: LogBudget;
   #joining: Promise<void> | undefined;
   #stay: Stay | undefined;
@@ -95,7 +97,7 @@ export class JoinedCluster {
     this.on("hello", (info, from) => {
       this.#stay?.presence.heard(from, info);
       if (from === this.node) return this.#info();
-      // At once, so that a new node knows the others without waiting for their beats.
+      // Sent at once, so that a new node knows the others without waiting for their beats.
       this.bus.sendSoon(from, "beat", this.#info());
     });
     this.on("bye", (_, from) => this.#stay?.presence.left(from));
@@ -106,12 +108,7 @@ export class JoinedCluster {
     return this.#parts.get(kind) as Part;
   }
 
-  /** A process with a backplane has others, or may have. */
-  get others(): this {
-    return this;
-  }
-
-  // Before the node joins.
+  // Called before the node joins.
 
   /** Adds a handler for the messages of a kind, until you call the returned function. Several endpoints may each add theirs. */
   on(kind: string, handler: BusHandler): () => void {
@@ -120,7 +117,10 @@ export class JoinedCluster {
     return () => void handlers.delete(handler);
   }
 
-  /** Adds a step of joining, which may use the engine. The node has joined when all have resolved; if one rejects, it has not. */
+  /**
+   * Adds a step of joining, which may use the engine. The node has joined when all steps have resolved. If one rejects, joining
+   * fails.
+   */
   onJoin(step: () => Promise<void>): void {
     this.#steps.push(step);
   }
@@ -130,18 +130,20 @@ export class JoinedCluster {
     this.#about.push(about);
   }
 
-  /** Adds a check whether the engine still has something that it must have. */
+  /** Adds a check whether the engine still has a value that must be there. */
   onVerify(check: () => Promise<boolean>): void {
     this.#checks.push(check);
   }
 
-  /** Calls back when another node has left, until you call the returned function. */
+  /** Calls `callback` when another node has left, until you call the returned function. */
   onLeft(callback: (node: string) => void): () => void {
     this.#lefts.add(callback);
     return () => void this.#lefts.delete(callback);
   }
 
-  /** Calls back when the engine works again, until you call the returned function. Messages may have been lost meanwhile. */
+  /**
+   * Calls `callback` when the engine works again, until you call the returned function. Messages may have been lost meanwhile.
+   */
   onBack(callback: () => void): () => void {
     return this.#backs.add(callback);
   }
@@ -222,8 +224,8 @@ export class JoinedCluster {
   }
 
   /**
-   * Resolves with whether the engine still has what this node wrote. If not, it has lost its data although the connection stayed, and
-   * that is treated like an outage. Rejects if the engine cannot be reached.
+   * Resolves with whether the engine still has the values of this node. If not, it has lost its data although the connection
+   * stayed, which is handled like an outage. Rejects if the engine cannot be reached.
    */
   verify(): Promise<boolean> {
     return (this.#verifying ??= this.#verify().finally(() => (this.#verifying = undefined)));
@@ -240,7 +242,7 @@ export class JoinedCluster {
     return false;
   }
 
-  /** Logs that the engine has a value of another form than nodes write. It counts as absent. */
+  /** Logs that a value in the engine has an unexpected form. It counts as absent. */
   ignoreInvalid(kind: ValueKind): void {
     const log = RateLimitedLog.of(this.#host.diagnostics.logger);
     log.error(`Ignored an invalid value of the kind ${kind} in ${this.#backplane.engine}`);
@@ -252,8 +254,8 @@ export class JoinedCluster {
   }
 
   /**
-   * Passes the entries of a log to the reader, from {@link Feed.start} until {@link JoinedCluster.stopReading}. Tell the engine to follow
-   * the log, too, with an entry or with `follow`; the node repeats that now and then.
+   * Passes the entries of a log to the reader, from {@link Feed.start} until {@link JoinedCluster.stopReading}. Also tell the
+   * engine to follow the log, with an entry or with `follow`; the node repeats that at intervals.
    */
   read(log: string, reader: LogReader): Feed {
     const feed = new Feed(this.engine, log, reader);
@@ -261,9 +263,9 @@ export class JoinedCluster {
     return feed;
   }
 
-  /** Passes no more entries to the reader of this feed. If it was the last of its log, tell the engine, too. */
-  stopReading(feed: Feed): void {
-    this.#feeds.remove(feed);
+  /** Stops passing entries to the reader of this feed. If it was the last reader of its log, also tell the engine. */
+  stopReading(feed: FollowedLog): void {
+    this.#feeds.remove(feed as Feed);
   }
 
   get #joined(): Stay {
@@ -289,7 +291,7 @@ export class JoinedCluster {
     const prefix = this.#backplane.options.prefix ?? `halyard:${info.name}:`;
     const bus = new Bus(node, this.#handlers, logger);
     const receiver: EngineReceiver = {
-      // Before the node has joined and after it has left, it cannot handle them.
+      // The node cannot handle messages before it has joined and after it has left.
       message: (text) => this.#stay && bus.receive(text),
       entry: (log, entry) => {
         this.#notice();
@@ -309,13 +311,13 @@ export class JoinedCluster {
     const beat = (): void => {
       this.#notice();
       bus.sendSoon("all", "beat", this.#info());
-      // While the engine cannot be reached, others say so.
+      // While the engine cannot be reached, its own events report that.
       if (this.#isReady) this.verify().catch(() => {});
     };
     const timers = [
       inBackground(setInterval(beat, this.leaseMs / beatsPerLease)),
       inBackground(setInterval(() => this.#followAgain(), followMs / 4)),
-      // Without the bus, what the node follows does not arrive by itself.
+      // While the bus is down, the entries of followed logs do not arrive, so the node reads them.
       inBackground(setInterval(() => presence.isLeased || void this.#feeds.catchUp(), this.leaseMs)),
     ];
     this.#stay = { node, engine, bus, presence, timers };
@@ -337,7 +339,7 @@ export class JoinedCluster {
     return engine.create({ kind: "node", tag: node }, this.#host.info.version, claimMs);
   }
 
-  /** After this process was halted, the logs are read before what arrives is believed: other nodes have gone on. */
+  /** After this process was halted, reads the logs before it trusts arriving messages, because other nodes have continued. */
   #notice(): void {
     const now = performance.now();
     const wasHalted = this.#isReady && now - this.#beatAt > (maxBeatsLate * this.leaseMs) / beatsPerLease;
@@ -347,7 +349,7 @@ export class JoinedCluster {
     void this.#feeds.catchUp();
   }
 
-  /** Says hello, and resolves when this node has heard itself: then it hears the others, too. */
+  /** Sends a hello, and resolves when this node has received it: then it hears the other nodes too. */
   async #hear(bus: Bus, node: string): Promise<void> {
     let isHeard = false;
     await bus.requestAll("hello", this.#info(), joinMs, (_, from) => (isHeard ||= from === node));
@@ -371,7 +373,7 @@ export class JoinedCluster {
     this.#feeds.close();
   }
 
-  /** Keeps the logs that this node follows, however long nothing is added to them. */
+  /** Keeps the logs that this node follows, even if no entries are added for long. */
   #followAgain(): void {
     const { logs } = this.#feeds;
     const { logger } = this.#host.diagnostics;

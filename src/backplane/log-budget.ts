@@ -1,40 +1,29 @@
-// One budget for the bytes of all logs of a cluster: each node counts what it adds, tells the others now and then, and makes room.
+// One budget for the bytes of all logs of a cluster: each node counts what it adds, reports it to the others at intervals, and
+// clears logs.
 import { inBackground } from "../async/timers.ts";
 import type { Logger } from "../diagnostics/logger.ts";
-import { logRejection } from "../diagnostics/rate-limited-log.ts";
 import type { JsonObject } from "../wire/message.ts";
 import type { Bus, BusHandler } from "./bus.ts";
 import type { AppendOptions, Engine } from "./engine.ts";
-import { HeldLogs, type LogPart } from "./held-logs.ts";
+import type { HeldLogs, LogPart } from "./held-logs.ts";
+import { type LogCounter, type LogLimits, LogRoom } from "./log-room.ts";
 
-/** The budget of a cluster whose nodes set none. */
-const defaultBytes = 64 * 1024 * 1024;
-
-/** Milliseconds after which a node tells the others what it has added. */
+/** Milliseconds after which a node reports its additions to the others. */
 const tellMs = 1000;
 
-/** The part of the budget that a node adds at most before it tells the others. */
+/** The part of the budget that a node may add before it reports to the others. */
 const untoldPart = 1 / 64;
 
-/** A change of less than this part of what was told is not worth telling. */
+/** A change of less than this part of the last report is not reported. */
 const smallPart = 1 / 4;
-
-/** Bytes that an engine needs for an entry besides its text, roughly. */
-const entryBytes = 64;
-
-/** Milliseconds that a cleared log is kept: longer than that of any session that is not in use. */
-const clearedMs = 3_600_000;
-
-/** Milliseconds between two looks for logs that have expired: usually, and while the logs hold too much. */
-const [sweepMs, fullSweepMs] = [10_000, 1000];
 
 /** Parts of logs in one message to other nodes, logs in an answer to one of them, and characters of a caller. */
 const [maxParts, maxLogs, maxCaller] = [500, 100, 256];
 
-/** Milliseconds that another node has to say what it knows. */
+/** How long another node may take to report what it knows, in milliseconds. */
 const answerMs = 3000;
 
-/** What the budget needs of its cluster. */
+/** The parts of its cluster that the budget needs. */
 export interface BudgetHost {
   readonly node: string;
   readonly bus: Bus;
@@ -47,27 +36,25 @@ interface Told {
 }
 
 /**
- * When the logs hold more than the budget, the caller that holds the most loses the log that it used least recently. Nodes decide that
- * alone, each when it adds something, by what all of them have told: so the logs exceed the budget by what is not told yet at most.
+ * When the logs exceed the budget, the caller with the most bytes loses the log that it used least recently. Each node decides
+ * that by itself when it adds an entry, from the reports of all nodes. So the logs exceed the budget at most by what is not yet
+ * reported.
  */
-export class LogBudget {
+export class LogBudget implements LogCounter {
   readonly #host: BudgetHost;
-  readonly #logger: Logger;
-  #held = new HeldLogs();
-  /** What this node has told of each log. */
+  readonly #room: LogRoom;
+  /** The last report of this node for each log. */
   readonly #told = new Map<string, Told>();
-  /** The logs of which it has to tell. */
+  /** The logs that this node has yet to report. */
   readonly #untold = new Set<string>();
   #untoldBytes = 0;
-  #maxBytes: number | undefined;
-  #engine: Engine | undefined;
+  #isConnected = false;
   #timer: ReturnType<typeof setTimeout> | undefined;
-  #sweptAt = 0;
   #hasAsked = false;
 
   constructor(host: BudgetHost, logger: Logger) {
     this.#host = host;
-    this.#logger = logger;
+    this.#room = new LogRoom(logger);
     host.on("held", ({ parts }) => this.#hear(parts));
     host.on("holdings", ({ from }) => this.#page(from));
     host.on("beat", (_, from) => this.#meet(from));
@@ -75,42 +62,47 @@ export class LogBudget {
     host.on("ended", ({ id }) => (typeof id === "string" ? this.#forget(id) : undefined));
   }
 
-  /** Sets the budget. With several endpoints, the largest counts. */
-  allow(bytes: number): void {
-    this.#maxBytes = Math.max(this.#maxBytes ?? 0, bytes);
+  allow(limits: LogLimits): void {
+    this.#room.allow(limits);
   }
 
-  /** The bytes that all logs hold, as this node knows it. */
-  get total(): number {
-    return this.#held.total;
+  get bytes(): number {
+    return this.#held.bytes;
   }
 
-  /** Clears logs through this engine from now on. */
+  get logs(): number {
+    return this.#held.counted.length;
+  }
+
+  sweep(): void {}
+
   connect(engine: Engine): void {
-    this.#engine = engine;
+    this.#isConnected = true;
+    this.#room.connect(engine);
   }
 
-  /** Forgets everything, because the node leaves. */
+  get #held(): HeldLogs {
+    return this.#room.held;
+  }
+
+  /** Forgets all logs, because the node leaves. */
   close(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
-    this.#engine = undefined;
+    this.#isConnected = false;
+    this.#room.connect(undefined);
     this.#hasAsked = false;
-    this.#held = new HeldLogs();
     this.#told.clear();
     this.#untold.clear();
   }
 
-  /** Counts an entry that this node has added. */
-  added(log: string, bytes: number, { keepMs, caller }: AppendOptions): void {
-    const { node } = this.#host;
+  added(log: string, bytes: number, options: AppendOptions): void {
     const now = performance.now();
-    const part = this.#held.partOf(log, node) + bytes + entryBytes;
-    this.#held.set({ log, node, bytes: part, leftMs: keepMs, caller: caller?.slice(0, maxCaller) }, now);
-    if (this.#held.counts(log)) this.#changed(log, bytes + entryBytes, keepMs, now);
-    const isFull = this.#held.total > this.#max;
-    if (now - this.#sweptAt > (isFull ? fullSweepMs : sweepMs)) this.#sweep(now);
-    this.#makeRoom();
+    const caller = options.caller?.slice(0, maxCaller);
+    const more = this.#room.count(log, this.#host.node, bytes, { ...options, caller });
+    if (this.#held.counts(log)) this.#changed(log, more, options.keepMs, now);
+    if (this.#room.isSweepDue(now)) this.#sweep(now);
+    this.#room.makeRoom((given) => this.removed(given));
   }
 
   /** Keeps logs counted for longer, because this node follows them. */
@@ -124,7 +116,6 @@ export class LogBudget {
     }
   }
 
-  /** Counts a log no longer, because this node has removed it. */
   removed(log: string): void {
     this.#told.delete(log);
     if (this.#held.delete(log)) this.#tellSoon(log);
@@ -137,23 +128,7 @@ export class LogBudget {
     if (!isMore && now - told.at < keepMs * smallPart) return;
     this.#untoldBytes += more;
     this.#tellSoon(log);
-    if (this.#untoldBytes > this.#max * untoldPart) this.#tell();
-  }
-
-  get #max(): number {
-    return this.#maxBytes ?? defaultBytes;
-  }
-
-  #makeRoom(): void {
-    const engine = this.#engine;
-    if (engine === undefined) return;
-    while (this.#held.total > this.#max) {
-      const log = this.#held.oldestOfGreediest();
-      if (log === undefined) return;
-      this.removed(log);
-      const options = { keepMs: clearedMs, isOnly: true, onlyWith: "session" } as const;
-      logRejection(this.#logger, "Clearing a log", engine.append(log, "", options));
-    }
+    if (this.#untoldBytes > this.#room.limits.bytes * untoldPart) this.#tell();
   }
 
   #tellSoon(log: string): void {
@@ -178,8 +153,7 @@ export class LogBudget {
   }
 
   #sweep(now: number): void {
-    this.#sweptAt = now;
-    this.#held.sweep(now);
+    for (const log of this.#held.expired(now)) this.#held.delete(log);
     for (const log of this.#told.keys()) if (this.#held.partsOf(log, now).length === 0) this.#forget(log);
   }
 
@@ -189,7 +163,7 @@ export class LogBudget {
     this.#held.delete(log);
   }
 
-  // What other nodes say.
+  // Handles the reports of other nodes.
 
   #hear(records: unknown): void {
     if (!Array.isArray(records)) return;
@@ -201,7 +175,7 @@ export class LogBudget {
     }
   }
 
-  /** Answers a node that has just joined: what this one knows of the logs from that one on. */
+  /** Answers a node that has just joined: the logs that this node knows, from the requested one on. */
   #page(from: unknown): JsonObject {
     const now = performance.now();
     const { counted } = this.#held;
@@ -211,9 +185,9 @@ export class LogBudget {
     return { parts: parts.map(recordOf), next: start + page.length, of: counted.length };
   }
 
-  /** Asks the first other node that it hears what the logs hold that were written before. */
+  /** Asks the first other node that it hears for the sizes of the logs that were written before. */
   #meet(other: string): void {
-    if (this.#hasAsked || other === this.#host.node || this.#engine === undefined) return;
+    if (this.#hasAsked || other === this.#host.node || !this.#isConnected) return;
     this.#hasAsked = true;
     this.#learn(other).catch(() => (this.#hasAsked = false));
   }
@@ -234,7 +208,7 @@ function recordOf({ log, node, bytes, leftMs, caller }: LogPart): unknown {
   return [log, node, bytes, Math.ceil(leftMs), caller ?? null];
 }
 
-/** A part as another node has sent it; undefined if it is none. */
+/** A part that another node has reported; undefined if it is invalid. */
 function partOf(record: unknown): LogPart | undefined {
   if (!Array.isArray(record)) return undefined;
   const [log, node, bytes, leftMs, caller] = record as unknown[];

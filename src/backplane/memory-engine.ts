@@ -1,5 +1,5 @@
-// The engine in the memory of one process: of a process alone, and of servers that share it there, as in tests.
-import { inBackground } from "../async/timers.ts";
+// The engine in the memory of one process: for a process alone, and for servers that share it there, as in tests.
+import { inBackground, longestTimerMs } from "../async/timers.ts";
 import {
   type AppendOptions,
   type Engine,
@@ -28,15 +28,21 @@ interface KeptLog extends Mortal {
   bytes: number;
 }
 
-/** Milliseconds until what has expired leaves the memory: at least, and at most. */
-const [soonestSweepMs, latestSweepMs] = [1000, 60_000];
+/** The fewest milliseconds between two sweeps. */
+const minSweepMs = 10;
 
-/** What has expired is gone for readers at once, and leaves the memory at the next sweep. */
+/**
+ * How many entries a sweep may visit for each millisecond until the next one, so that sweeping takes a small share of the time.
+ */
+const visitsPerMs = 100;
+
+/** Holds things that expire. Readers no longer see an expired one, and the next sweep frees its memory. */
 class Expiring<T extends Mortal> {
   readonly #items = new Map<string, T>();
-  /** Runs while something expires. */
   #timer: ReturnType<typeof setTimeout> | undefined;
-  #sweptAt = Number.NEGATIVE_INFINITY;
+  /** When the timer fires; it runs only while something expires. */
+  #sweepsAt = Number.POSITIVE_INFINITY;
+  #mayNextAt = Number.NEGATIVE_INFINITY;
 
   get(name: string): T | undefined {
     const item = this.#items.get(name);
@@ -45,45 +51,56 @@ class Expiring<T extends Mortal> {
 
   set(name: string, item: T): void {
     this.#items.set(name, item);
-    if (this.#timer === undefined) this.#sweepAt(item.endsAt);
+    this.#sweepBy(item.endsAt);
   }
 
   delete(name: string): void {
     this.#items.delete(name);
   }
 
-  /** Counts what has expired for a second at most. */
+  /** May include things that have expired since the last sweep. */
   get size(): number {
-    if (performance.now() - this.#sweptAt >= soonestSweepMs) this.#sweep();
+    if (performance.now() >= this.#mayNextAt) this.#sweep();
     return this.#items.size;
+  }
+
+  /** Stops the timer until something is added. Expired things stay in memory. */
+  rest(): void {
+    clearTimeout(this.#timer);
+    this.#sweepsAt = Number.POSITIVE_INFINITY;
   }
 
   #sweep(): void {
     const now = performance.now();
-    this.#sweptAt = now;
     let next = Number.POSITIVE_INFINITY;
     for (const [name, { endsAt }] of this.#items) {
       if (endsAt <= now) this.#items.delete(name);
       else next = Math.min(next, endsAt);
     }
-    this.#sweepAt(next);
+    this.#mayNextAt = now + Math.max(minSweepMs, this.#items.size / visitsPerMs);
+    clearTimeout(this.#timer);
+    this.#sweepsAt = Number.POSITIVE_INFINITY;
+    this.#sweepBy(next);
   }
 
-  /** Sweeps when something expires, but not more often than worth it. */
-  #sweepAt(time: number): void {
+  /** Schedules a sweep for when something expires, or for as soon afterwards as it is worthwhile. */
+  #sweepBy(endsAt: number): void {
+    const time = Math.max(endsAt, this.#mayNextAt);
+    if (time >= this.#sweepsAt) return;
     clearTimeout(this.#timer);
-    this.#timer = undefined;
-    if (time === Number.POSITIVE_INFINITY) return;
-    const waitMs = Math.min(Math.max(time - performance.now(), soonestSweepMs), latestSweepMs);
+    this.#sweepsAt = time;
+    const waitMs = Math.min(Math.ceil(time - performance.now()), longestTimerMs);
     this.#timer = inBackground(setTimeout(() => this.#sweep(), waitMs));
   }
 }
 
-/** What the nodes of one cluster share. */
+/** The memory that the nodes of one cluster share. */
 export class Memory {
   readonly logs: Expiring<KeptLog> = new Expiring();
   readonly followers: Map<string, Set<string>> = new Map();
   readonly nodes: Map<string, EngineReceiver> = new Map();
+  /** Receives every entry, because there is no other node that could follow a log. */
+  readonly #only: EngineReceiver["entry"] | undefined;
   readonly #values = new Map<ValueKind, Expiring<Kept>>();
   #numbers = 0;
 
@@ -98,7 +115,24 @@ export class Memory {
     return values;
   }
 
+  constructor(only?: EngineReceiver["entry"]) {
+    this.#only = only;
+  }
+
+  /** Passes an entry to the nodes that follow its log. */
+  pass(log: string, entry: LogEntry): void {
+    if (this.#only !== undefined) return this.#only(log, entry);
+    for (const node of this.followers.get(log) ?? []) this.nodes.get(node)?.entry(log, entry);
+  }
+
+  /** Stops every timer until something is added. */
+  rest(): void {
+    this.logs.rest();
+    for (const values of this.#values.values()) values.rest();
+  }
+
   follow(log: string, node: string): void {
+    if (this.#only !== undefined) return;
     const followers = this.followers.get(log) ?? new Set();
     this.followers.set(log, followers.add(node));
   }
@@ -160,22 +194,27 @@ export class MemoryEngine implements Engine {
   }
 
   async append(name: string, text: string, options: AppendOptions): Promise<number> {
-    const { keepMs, follow, onlyWith, isOnly } = options;
+    const { keepMs, follow, onlyWith, isOnly, maxBytes = maxLogBytes } = options;
     const shared = this.#shared;
     if (onlyWith !== undefined && shared.values(onlyWith).get(name) === undefined) return 0;
-    const log = shared.logs.get(name) ?? { entries: [], bytes: 0, endsAt: 0 };
-    const entry = { sequence: shared.nextNumber(), previous: log.entries.at(-1)?.sequence ?? 0, text };
-    log.entries.push(entry);
+    const known = shared.logs.get(name);
+    const entry = { sequence: shared.nextNumber(), previous: known?.entries.at(-1)?.sequence ?? 0, text };
+    // A literal for the first one: `push` would reserve room for 16 more.
+    const log = known ?? { entries: [entry], bytes: 0, endsAt: 0 };
+    known?.entries.push(entry);
     log.bytes += byteLength(text);
     log.endsAt = endOf(keepMs);
     const most = isOnly ? 1 : maxLogEntries;
-    while (log.entries.length > most || (log.bytes > maxLogBytes && log.entries.length > 1)) {
+    while (
+      log.entries.length > most ||
+      (log.bytes > Math.min(maxBytes, maxLogBytes) && log.entries.length > 1)
+    ) {
       log.bytes -= byteLength(log.entries.shift()?.text ?? "");
     }
     shared.logs.set(name, log);
     if (follow === "start") shared.follow(name, this.#node);
-    // At once, so that a push to a stream of this process is written in the same turn.
-    for (const node of shared.followers.get(name) ?? []) shared.nodes.get(node)?.entry(name, entry);
+    // Passed at once, so that a push to a stream of this process is written in the same turn.
+    shared.pass(name, entry);
     if (follow === "stop") shared.unfollow(name, this.#node);
     return entry.sequence;
   }
@@ -237,7 +276,7 @@ export class MemoryEngine implements Engine {
     return version;
   }
 
-  /** Later, as over a network, and only to a node that is still there then. */
+  /** Deferred, as over a network, and only to a node that has not left by then. */
   #tell(node: string, pass: (receiver: EngineReceiver) => void): void {
     queueMicrotask(() => {
       const receiver = this.#all.nodes.get(node);

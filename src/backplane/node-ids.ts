@@ -1,9 +1,9 @@
-// Ids that begin with the node that made them, so that every node knows where to send what belongs to them.
+// Ids that begin with the node that made them, so that every node knows where to send messages about them.
 import type { Cluster } from "./cluster.ts";
 
 const pattern = /^([\w-]{12})\.[\da-f-]{36}$/;
 
-/** An unguessable id. Where there are other nodes, it begins with the id of this one. */
+/** An unguessable id. In a cluster, it begins with the id of this node. */
 export function newIdOn({ node }: Pick<Cluster, "node">): string {
   const id = crypto.randomUUID();
   return node === "" ? id : `${node}.${id}`;

@@ -4,10 +4,10 @@ import type { JsonObject } from "../wire/message.ts";
 import type { Bus, BusHandler } from "./bus.ts";
 import type { ClusterNode } from "./presence.ts";
 
-/** Milliseconds that nodes have to answer each other. */
+/** How long nodes may take to answer each other, in milliseconds. */
 const answerMs = 1000;
 
-/** What questions need of the cluster. */
+/** The parts of the cluster that questions need. */
 interface Asked {
   readonly bus: Bus;
   on(kind: string, handler: BusHandler): () => void;
@@ -27,7 +27,10 @@ export class NodeQuestions {
     this.#cluster.on(kind, async (body) => ({ yes: await isYes(body) }));
   }
 
-  /** Resolves with `yes` as soon as another node says so, and with `silence` if one that this node hears does not answer in time. */
+  /**
+   * Resolves with `yes` as soon as another node answers yes, and with `silence` if a node that this one hears does not answer in
+   * time.
+   */
   async askAll(kind: string, body: JsonObject): Promise<"yes" | "no" | "silence"> {
     const cluster = this.#cluster;
     const silent = new Set(cluster.nodes().flatMap(({ id, isSelf }) => (isSelf ? [] : [id])));

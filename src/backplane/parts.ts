@@ -1,6 +1,6 @@
-// The code that only the nodes of a cluster need. A backplane brings it, so that a server without one does not carry it.
+// The code that only the nodes of a cluster need. A backplane contains it, so that a server without one need not load it.
 
-/** Names one such part, in the layer that uses it. `Part` is what {@link JoinedCluster.part} returns for it. */
+/** Names such a part, in the layer that uses it. {@link Cluster.part} returns the part, and undefined for a process alone. */
 export class PartKind<Part> {
   readonly name: string;
   declare protected readonly part: Part;
@@ -10,8 +10,8 @@ export class PartKind<Part> {
   }
 }
 
-/** The parts that a backplane brings, by kind. */
+/** The parts that a backplane contains, by kind. */
 export type Parts = ReadonlyMap<PartKind<unknown>, unknown>;
 
-/** What a kind names. */
+/** The type of the part of a kind. */
 export type PartOf<Kind> = Kind extends PartKind<infer Part> ? Part : never;

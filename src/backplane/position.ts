@@ -1,7 +1,9 @@
-// Places in a log, which clients keep as part of event ids.
+// Positions in a log, which clients keep as part of event ids.
 import type { LogEntry } from "./engine.ts";
 
-/** A place in a log: a sequence number, and a digest of that entry, since an engine may give out a number again after a failure. */
+/**
+ * A position in a log: a sequence number, and a digest of its entry, because an engine may assign a number again after a failure.
+ */
 export function positionOf({ sequence, text }: Pick<LogEntry, "sequence" | "text">): string {
   return `${sequence}-${digestOf(text)}`;
 }

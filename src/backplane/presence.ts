@@ -1,4 +1,5 @@
-// Which nodes are there, and whether this one still hears the others: each node sends a beat through the bus, and hears its own.
+// Which nodes are in the cluster, and whether this one still hears the others: each node sends a beat through the bus, and
+// receives its own.
 import type { JsonObject } from "../wire/message.ts";
 
 /** A node of the cluster. */
@@ -18,7 +19,7 @@ const maxClocks = 1000;
 
 interface Heard {
   readonly version: string;
-  /** The number of own beats that had come back when it was last heard. */
+  /** The number of own beats that had come back when the node was last heard. */
   at: number;
 }
 
@@ -26,7 +27,7 @@ interface Heard {
 export type PresenceWatch = (node: string, state: "joined" | "left") => void;
 
 /**
- * Other nodes are counted by own beats that came back, not by time: while this node hears nothing, it does not take the others for
+ * Other nodes time out by own beats that came back, not by time: while this node hears nothing, it does not take the others for
  * gone.
  */
 export class Presence {
@@ -34,7 +35,7 @@ export class Presence {
   readonly #leaseMs: number;
   readonly #watch: PresenceWatch;
   readonly #nodes = new Map<string, Heard>();
-  /** Milliseconds that the wall clocks of nodes are ahead of this one's, also of nodes that have left. */
+  /** How many milliseconds the wall clocks of nodes are ahead of this one's, including nodes that have left. */
   readonly #ahead = new Map<string, number>();
   #beats = 0;
   #isCutOff = false;
@@ -57,7 +58,7 @@ export class Presence {
     return this.isLeased ? this.#lease : undefined;
   }
 
-  /** Whether the engine can be reached: one that only falls silent is noticed when the lease ends. */
+  /** Whether the engine can be reached. An engine that is only silent is noticed when the lease ends. */
   get isReachable(): boolean {
     return this.isLeased && !this.#isCutOff;
   }
@@ -86,7 +87,7 @@ export class Presence {
     return Date.now() + (this.#ahead.get(node) ?? 0);
   }
 
-  /** Takes a beat. `sentAt` is the time on the monotonic clock of its sender, `clock` that on its wall clock. */
+  /** Handles a beat. `sentAt` is the time on the monotonic clock of its sender, `clock` that on its wall clock. */
   heard(node: string, info: JsonObject): void {
     const known = this.#nodes.get(node);
     if (known !== undefined) known.at = this.#beats;
@@ -99,7 +100,7 @@ export class Presence {
     if (!this.isLeased) this.missed();
     this.#heardSelfAt = Math.max(this.#heardSelfAt, info["sentAt"]);
     this.#beats++;
-    // One beat more than a lease has, since beats are not exactly apart.
+    // One beat more than a lease has, because beats are not exactly periodic.
     for (const [other, { at }] of this.#nodes) if (this.#beats - at > beatsPerLease + 1) this.left(other);
   }
 

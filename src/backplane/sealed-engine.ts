@@ -17,7 +17,7 @@ import { HiddenNames } from "./hidden-names.ts";
 import { beatsPerLease } from "./presence.ts";
 import { Sealing } from "./sealing.ts";
 
-/** How many beats a node waits for others whose secrets it does not have. */
+/** How many beats a node waits for other nodes whose secrets it does not have. */
 const beatsToHear = 2.5;
 
 interface OpenOptions extends EngineJoin {
@@ -62,7 +62,7 @@ export async function openEngine(backplane: EngineSource, options: OpenOptions):
   }
 }
 
-/** Whether a node with other secrets has sent this. */
+/** Whether a node with other secrets has sent this text. */
 function isForeign(text: string, sealing: Sealing | undefined): boolean {
   const [channel, id = ""] = text.split(".", 2);
   const isSealed = channel === allNodes || channel === oneNode;
@@ -81,7 +81,7 @@ interface SealedParts {
   readonly receiver: EngineReceiver;
 }
 
-/** Everything that it passes on keeps its order, although encryption is asynchronous. */
+/** Passes everything on in order, although encryption is asynchronous. */
 class SealedEngine implements Engine, EngineReceiver {
   readonly #engine: Engine;
   readonly #parts: SealedParts;
@@ -183,7 +183,7 @@ class SealedEngine implements Engine, EngineReceiver {
     return this.#engine.close();
   }
 
-  // What the engine passes to this node.
+  // Called by the engine for this node.
 
   message(text: string): void {
     const { sealing, node, receiver } = this.#parts;
@@ -206,7 +206,7 @@ class SealedEngine implements Engine, EngineReceiver {
     this.#parts.receiver.lost(error);
   }
 
-  /** If the engine has lost its data, the names go back first, so that a node that joins uses the same. */
+  /** If the engine has lost its data, the key of names is restored first, so that a node that joins uses the same names. */
   back(): void {
     const restored = this.#names.restore(this.#engine, this.#parts.sealing).catch(() => this.#names);
     this.#pass(restored, (names) => {

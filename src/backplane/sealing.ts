@@ -6,7 +6,7 @@ import { DerivationSecret } from "../wire/hkdf.ts";
 const encoder = new TextEncoder();
 
 interface SecretKey {
-  /** Names the secret in every text that it seals. It reveals nothing about the secret. */
+  /** Identifies the secret in every text that it seals. It reveals nothing about the secret. */
   readonly id: string;
   readonly key: Awaited<ReturnType<DerivationSecret["encryptionKey"]>>;
 }

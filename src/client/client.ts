@@ -1,4 +1,4 @@
-// A client of one server: what its user calls. Each method is a few lines over the calls and the features of the client.
+// The client of one server, as its user calls it. Each method takes a few lines over the calls and the features of the client.
 import { AsyncClosing } from "../async/disposal.ts";
 import { type Later, later } from "../async/later.ts";
 import type { CompletionReference, Implementation, LogLevel, ServerCapabilities } from "../protocol/model.ts";
@@ -29,7 +29,7 @@ import type {
 } from "./settings/received.ts";
 import { errorCodes } from "../errors.ts";
 import { type Known, milliseconds, text, textRecord } from "../kinds.ts";
-import { checkMade, refuseOtherNames } from "./other-names.ts";
+import { checkMade, refuseOtherNames, refuseText } from "./other-names.ts";
 import {
   checkCall,
   checkListener,
@@ -50,7 +50,7 @@ import type { StartTaskOptions, Tasks } from "./tasks/tasks.ts";
 
 /** The options of `complete`. */
 export interface CompleteOptions extends CallOptions {
-  /** The arguments of the prompt or template that have a value already. */
+  /** The other arguments of the prompt or template that already have a value. */
   readonly context?: { readonly [name: string]: string } | undefined;
 }
 
@@ -68,7 +68,7 @@ export interface ClientParts {
 }
 
 /**
- * A client of one server. {@link connect} makes one.
+ * A client of one server. {@link connect} returns one.
  *
  * @example
  * ```ts
@@ -128,12 +128,12 @@ export class McpClient<Tools extends ToolTypes<Tools> = AnyTools> extends AsyncC
     return this.#calls.peer.revision.era;
   }
 
-  /** The name and version of the server, if it gives them. */
+  /** The name and version of the server, if it sends them. */
   get server(): Implementation | undefined {
     return this.#calls.peer.server;
   }
 
-  /** What the server offers. */
+  /** The capabilities of the server. */
   get capabilities(): ServerCapabilities {
     return this.#calls.peer.capabilities;
   }
@@ -147,7 +147,7 @@ export class McpClient<Tools extends ToolTypes<Tools> = AnyTools> extends AsyncC
     return this.#connection.state;
   }
 
-  /** Calls back when the state changes. Returns the function that ends it. */
+  /** Calls `callback` when the state changes. Returns the function that ends it. */
   on(event: "state", callback: (state: ClientState) => void): () => void {
     checkListener(event, callback);
     return this.#connection.onState(callback);
@@ -199,12 +199,12 @@ export class McpClient<Tools extends ToolTypes<Tools> = AnyTools> extends AsyncC
     return tasks.start({ name, arguments: args as JsonObject | undefined }, whole);
   }
 
-  /** Goes on with a task that was stored as JSON, by this client or another one of the same user. */
+  /** Continues a task that was stored as JSON, by this client or another one of the same user. */
   async task(stored: StoredTask): Promise<TaskHandle> {
     return (await this.#tasks.get()).take(stored);
   }
 
-  /** Lists all tools. What it returns is frozen. */
+  /** Lists all tools. The list and its entries are frozen. */
   async listTools(options?: CallOptions): Promise<Tool[]> {
     checkCallOptions("listTools", options);
     return this.#catalogue.lists.all("tools", options);
@@ -216,7 +216,7 @@ export class McpClient<Tools extends ToolTypes<Tools> = AnyTools> extends AsyncC
     return this.#catalogue.lists.each("tools", options);
   }
 
-  /** Lists all prompts. What it returns is frozen. */
+  /** Lists all prompts. The list and its entries are frozen. */
   async listPrompts(options?: CallOptions): Promise<Prompt[]> {
     checkCallOptions("listPrompts", options);
     return this.#catalogue.lists.all("prompts", options);
@@ -228,7 +228,7 @@ export class McpClient<Tools extends ToolTypes<Tools> = AnyTools> extends AsyncC
     return this.#catalogue.lists.each("prompts", options);
   }
 
-  /** Lists all resources. What it returns is frozen. */
+  /** Lists all resources. The list and its entries are frozen. */
   async listResources(options?: CallOptions): Promise<Resource[]> {
     checkCallOptions("listResources", options);
     return this.#catalogue.lists.all("resources", options);
@@ -240,7 +240,7 @@ export class McpClient<Tools extends ToolTypes<Tools> = AnyTools> extends AsyncC
     return this.#catalogue.lists.each("resources", options);
   }
 
-  /** Lists all resource templates. What it returns is frozen. */
+  /** Lists all resource templates. The list and its entries are frozen. */
   async listResourceTemplates(options?: CallOptions): Promise<ResourceTemplate[]> {
     checkCallOptions("listResourceTemplates", options);
     return this.#catalogue.lists.all("resourceTemplates", options);
@@ -253,7 +253,8 @@ export class McpClient<Tools extends ToolTypes<Tools> = AnyTools> extends AsyncC
   }
 
   /**
-   * Requests one page of a list, the first one if there is no `cursor`. For all pages, use `listTools` or `eachTool` and their like.
+   * Requests one page of a list, the first one if there is no `cursor`. For all pages, use methods such as `listTools` or
+   * `eachTool`.
    *
    * @example
    * ```ts
@@ -290,14 +291,14 @@ export class McpClient<Tools extends ToolTypes<Tools> = AnyTools> extends AsyncC
     return this.#request("prompts/get", { name, arguments: args }, options);
   }
 
-  /** Reads a resource. What it returns is frozen. */
+  /** Reads a resource. The result is frozen. */
   async readResource(uri: string | URL, options?: CallOptions): Promise<ReadResourceResult> {
     checkUri(uri);
     checkCallOptions("readResource", options);
     return this.#catalogue.readResource(String(uri), options);
   }
 
-  /** Asks how an argument of a prompt, or a variable of a resource template, can be completed. */
+  /** Requests completions for an argument of a prompt or a variable of a resource template. */
   async complete(
     ref: CompletionReference,
     argument: { readonly name: string; readonly value: string },
@@ -310,7 +311,7 @@ export class McpClient<Tools extends ToolTypes<Tools> = AnyTools> extends AsyncC
     return this.#request("completion/complete", params, others);
   }
 
-  /** Resolves when the server has answered. */
+  /** Resolves when the server has responded. */
   async ping(options?: CallOptions): Promise<void> {
     checkCallOptions("ping", options);
     const { requests } = this.#calls.peer.revision;
@@ -325,10 +326,10 @@ export class McpClient<Tools extends ToolTypes<Tools> = AnyTools> extends AsyncC
   }
 
   /**
-   * Listens for changes, the same on every revision, and again whenever the connection was lost. Pass `onChange`, or iterate over what
-   * this resolves with. A change whose cause is `gap` says that changes may have been missed: read again.
+   * Listens for changes, the same on every revision, and subscribes again after the connection was lost. Pass `onChange`, or
+   * iterate over the returned listening. A change whose cause is `gap` says that changes may have been missed: read again.
    *
-   * @throws {HalyardError} if the server announces none of what the filter asks for
+   * @throws {HalyardError} if the server announces nothing that the filter requests
    */
   async listen(filter: ListenFilter, onChange?: OnChange, options?: ListenOptions): Promise<Listening> {
     return (await this.#listenings.get()).listen(filter, onChange, options);
@@ -347,18 +348,23 @@ export class McpClient<Tools extends ToolTypes<Tools> = AnyTools> extends AsyncC
     return this.#calls.notify(method, params);
   }
 
-  /** Tells the server that the roots have changed. Modern servers ask for the roots when they need them, and are not told. */
+  /**
+   * Tells the server that the roots have changed. Modern servers request the roots when they need them, so they get no message.
+   */
   async rootsChanged(): Promise<void> {
     if (this.#calls.peer.revision.era === "legacy") await this.notify("notifications/roots/list_changed");
   }
 
-  /** What to pass to `connect` as `remembered`, so that it need not ask which revision the server speaks, nor which arguments it wants as headers. */
+  /**
+   * Returns what the client knows of the server. Pass it to `connect` as `remembered`, to skip finding out the revision and which
+   * arguments the server wants as headers.
+   */
   remember(): Remembered {
     const { tools } = this.#catalogue;
     return { ...this.#connection.remember(), ...(tools && { tools }) };
   }
 
-  /** Ends the connection. Calls that wait reject with `ConnectionLost`, reason `closed`. */
+  /** Ends the connection. Waiting calls reject with `ConnectionLost`, reason `closed`. */
   close(): Promise<void> {
     return this.#calls.close();
   }
@@ -370,7 +376,7 @@ export class McpClient<Tools extends ToolTypes<Tools> = AnyTools> extends AsyncC
     options: CoreRequestOptions | undefined,
   ): CallToolResult | Promise<CallToolResult> {
     const { strict, throwOnError } = this.#settings;
-    const whole = toToolResult(name, result);
+    const whole = refuseText(toToolResult(name, result));
     if (whole.isError === true && (options?.throwOnError ?? throwOnError)) return this.#throw(name, whole);
     return this.#catalogue.toolCalls.check(name, whole, options?.strict ?? strict, options);
   }
@@ -388,7 +394,7 @@ export class McpClient<Tools extends ToolTypes<Tools> = AnyTools> extends AsyncC
   }
 }
 
-/** The result of a tool, with the list of content that some servers leave out if it is empty. */
+/** The result of a tool, with an empty `content` if the server left it out. */
 function toToolResult(name: string, result: JsonObject): CallToolResult {
   const { resultType = "complete", content } = result;
   const whole = resultType === "complete" && content === undefined ? { ...result, content: [] } : result;

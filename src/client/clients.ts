@@ -1,4 +1,4 @@
-// The clients of several servers: their outcomes, their tools under one roof, and their changes.
+// The clients of several servers: whether each connected, their tools in one list, and their changes.
 import { AsyncClosing } from "../async/disposal.ts";
 import { later } from "../async/later.ts";
 import { ConfigurationError } from "../errors.ts";
@@ -9,11 +9,11 @@ import type { McpClient } from "./client.ts";
 import { namedCallOptions, type OnServerChange, type ServerCallOptions } from "./named-options.ts";
 import { checkCallOptions } from "./settings/checks.ts";
 import { toError } from "./settings/errors.ts";
-import { refuseNamesOfSeveral, refuseServerNames } from "./other-names.ts";
+import { refuseNamesOfOutcomes, refuseNamesOfSeveral, refuseServerNames } from "./other-names.ts";
 import type { LiveServersListening, ServersFilter, ServersListening } from "./several-listening.ts";
 import { fromPrefixed, prefixesOf, toPrefixed } from "./tool-names.ts";
 
-/** What became of connecting to one server. */
+/** The client of a server, or the error with which connecting failed. */
 export type ServerOutcome =
   | { readonly ok: true; readonly client: McpClient; readonly durationMs: number }
   | { readonly ok: false; readonly error: Error; readonly durationMs: number };
@@ -26,7 +26,7 @@ export interface ServerTool extends Tool {
   readonly toolName: string;
 }
 
-/** The tools of all servers that could be asked, and why the others could not. */
+/** The tools of all servers that responded, and the errors of the others. */
 export interface ServerTools {
   readonly tools: readonly ServerTool[];
   readonly errors: ReadonlyMap<string, Error>;
@@ -38,7 +38,7 @@ const listenings = later(
 );
 
 /**
- * The clients of several servers. {@link connectAll} makes one.
+ * The clients of several servers. {@link connectAll} returns one.
  *
  * @example
  * ```ts
@@ -56,7 +56,7 @@ const listenings = later(
 export class McpClients extends AsyncClosing {
   readonly #connects: ReadonlyMap<string, () => Promise<McpClient>>;
   readonly #disabled: ReadonlySet<string>;
-  /** What begins the names of the tools of each server. */
+  /** The prefix of the tool names of each server. */
   readonly #prefixes: ReadonlyMap<string, string>;
   readonly #listenings = new Set<LiveServersListening>();
   readonly #outcomes = new Map<string, ServerOutcome>();
@@ -76,9 +76,10 @@ export class McpClients extends AsyncClosing {
     this.#disabled = disabled;
     this.#prefixes = prefixesOf([...connects.keys()]);
     refuseServerNames(this, connects.keys());
+    refuseNamesOfOutcomes(this.#outcomes, connects.keys());
   }
 
-  /** What became of connecting to each server, and how long it took. */
+  /** The client or the error of each server, and how long connecting took. */
   get outcomes(): ReadonlyMap<string, ServerOutcome> {
     return this.#outcomes;
   }
@@ -91,7 +92,7 @@ export class McpClients extends AsyncClosing {
     throw this.#unknown(name);
   }
 
-  /** Connects again to the servers that failed, and to those whose client is closed, such as a stdio server that ended. */
+  /** Connects again to the servers that failed, and to servers with a closed client, such as a stdio server that ended. */
   retry(): Promise<void> {
     return (this.#retrying ??= this.#retry().finally(() => (this.#retrying = undefined)));
   }
@@ -165,7 +166,7 @@ export class McpClients extends AsyncClosing {
     await Promise.all(late);
   }
 
-  /** Whether the client of a server can be used, perhaps after it has reconnected. */
+  /** Whether the client of a server is open, or will reconnect. */
   #isUp(name: string): boolean {
     const outcome = this.#outcomes.get(name);
     return outcome?.ok === true && outcome.client.state.name !== "closed";
@@ -189,7 +190,7 @@ export class McpClients extends AsyncClosing {
     return new ConfigurationError("INVALID_NAME", { subject: "client", field: `"${name}"` }, problem);
   }
 
-  /** The name of a tool whose prefixed name was shortened. */
+  /** The full name of a tool whose prefixed name was shortened. */
   async #fullName(server: string, name: string): Promise<string> {
     const tool = this.#listed.get(server)?.get(name) ?? (await this.#toolsOf(server)).get(name);
     if (tool) return tool.toolName;

@@ -31,7 +31,7 @@ import {
 } from "./settings/checks.ts";
 import type { ConnectOptions } from "./settings/options.ts";
 
-/** What `connectAll` connects to, by name: targets as `connect` takes them, and entries of `mcpServers`. */
+/** The servers that `connectAll` connects to, by name: targets of `connect`, and entries of `mcpServers`. */
 export interface ServerTargets {
   readonly [name: string]: Target | ServerEntry;
 }
@@ -41,24 +41,25 @@ export type ServersFile = ({ readonly mcpServers: ServerTargets } | { readonly s
   readonly [field: string]: unknown;
 };
 
-/** Options for all servers, and others for some. */
+/** Options for all servers, and options for single ones. */
 export interface ConnectAllOptions extends SharedOptions {
   /**
-   * Options of single servers, by name: they win over those for all, and over the entry of the server. Headers of all three are sent, but
-   * `auth` or `Authorization` only of the first of these that has one: the options of the server, its entry, those for all.
+   * Options of single servers, by name. They override the options for all servers and the entry of the server. Headers of all
+   * three are sent; `auth` or `Authorization` is taken from the first that has one: the options of the server, its entry, the
+   * options for all.
    */
   readonly servers?: { readonly [name: string]: ConnectOptions } | undefined;
 }
 
-/** Most programs pass no entries. */
+/** Loaded on first use, because most programs pass no entries. */
 const entries = later(
   () => import("./server-entries.ts"),
   (module) => module,
 );
 
 /**
- * Connects to several servers at once. A server that cannot be reached, or whose entry is wrong, does not keep the others from working:
- * its outcome holds the error. Takes the `mcpServers` of `.mcp.json` and of other hosts as they are, and whole files.
+ * Connects to several servers at once. If a server cannot be reached, or its entry is wrong, the others still work, and its
+ * outcome holds the error. Takes the `mcpServers` of `.mcp.json` and of other hosts as they are, and whole files.
  *
  * @example
  * ```ts
@@ -115,7 +116,7 @@ async function openAll(
   for (const outcome of clients.outcomes.values()) {
     if (outcome.ok || !(outcome.error instanceof ConfigurationError)) continue;
     if (outcome.error.subject === "connectAll") continue;
-    // A mistake in the options, not in a server or its entry.
+    // The error is about the options for all servers, so it fails the whole call.
     await clients.close();
     throw outcome.error;
   }
@@ -123,12 +124,22 @@ async function openAll(
 }
 
 const knownTargets: Kind = {
-  is: (value) => isPlain(value) && !isOne(value),
+  is: (value) => isPlain(value) && !isOne(value) && !listIn(value),
   mustBe: "an object of servers by name, such as mcpServers of .mcp.json",
   remedy: (value) =>
-    isOne(value) ? "this is one server: use connect(), or connectAll({ name: … })" : parsedFirst(value),
+    isOne(value)
+      ? "this is one server: use connect(), or connectAll({ name: … })"
+      : listIn(value)
+        ? `${listIn(value)} is a list: give each server a name`
+        : parsedFirst(value),
   isSecret: true,
 };
+
+/** The field of a file that has a list of servers. */
+function listIn(value: unknown): string | undefined {
+  const given = Object(value) as { readonly [name: string]: unknown };
+  return ["mcpServers", "servers"].find((field) => Array.isArray(given[field]));
+}
 
 function isOne(value: unknown): boolean {
   const { command, url, openWire } = Object(value) as { readonly [name: string]: unknown };
@@ -155,12 +166,12 @@ function isEntry(target: unknown): target is ServerEntry {
   return isPlain(target) && !(target instanceof URL) && !("openWire" in target);
 }
 
-/** Says what is ignored of an entry. Returns whether the entry is disabled. */
+/** Reports the ignored fields of an entry. Returns whether the entry is disabled. */
 async function takeEntry(name: string, entry: ServerEntry, options: ConnectAllOptions): Promise<boolean> {
   if (entry.disabled === true) return true;
   if (entry.enabled === false) {
     const reason = `connectAll: ${JSON.stringify(name)}.enabled is false: not connected`;
-    // It is what the file says: no warning without an observer.
+    // The file says so on purpose, so there is no warning on the console without an observer.
     if (options.observe) tell(options, name, reason);
     return true;
   }
@@ -180,7 +191,7 @@ async function connectOne(
 ): Promise<McpClient> {
   const own = Object.hasOwn(servers, name) ? servers[name] : undefined;
   const { target, headers: inEntry = {} } = await readTarget(name, given);
-  // What all servers share about HTTP is not for one that is started by a command, or is in this process.
+  // Shared HTTP options do not apply to a server that is started by a command or runs in this process.
   const isHttp = typeof target === "string" || target instanceof URL;
   const levels: Level[] = [isHttp ? shared : {}, { headers: inEntry }, own ?? {}];
   const nearest = levels.findLast(hasCredentials);
@@ -206,7 +217,9 @@ async function readTarget(name: string, given: Target | ServerEntry): Promise<Re
   throw new ConfigurationError("INVALID_OPTION", { subject: "connectAll", field: `"${name}"` }, problem);
 }
 
-/** What all servers, an entry, or the options of one server say about credentials. The nearest to the server that says something counts alone. */
+/**
+ * The credentials of one level: all servers, an entry, or one server. Only the most specific level that has credentials counts.
+ */
 type Level = Pick<ConnectOptions, "auth" | "headers">;
 
 function hasCredentials({ auth, headers = {} }: Level): boolean {
@@ -217,7 +230,7 @@ function withoutCredentials(headers: HeaderFields = {}): HeaderFields {
   return Object.fromEntries(Object.entries(headers).filter(([name]) => !isAuthorization(name)));
 }
 
-/** Headers by name, in which case does not matter; later ones win. Undefined without any. */
+/** Merges headers by name, case-insensitively; later ones override. Undefined if there are none. */
 function mergedHeaders(given: readonly (HeaderFields | undefined)[]): HeaderFields | undefined {
   const all = given.flatMap((headers) => Object.entries(headers ?? {}));
   const merged = new Map(all.map(([name, value]) => [name.toLowerCase(), [name, value] as const]));

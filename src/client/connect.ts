@@ -1,4 +1,4 @@
-// Connects a client: checks the options, finds the transport for the target, and joins the parts of a client.
+// Connects a client: checks the options, chooses the transport for the target, and joins the parts of a client.
 import { platform } from "#client-platform";
 import { later } from "../async/later.ts";
 import { ConfigurationError } from "../errors.ts";
@@ -21,7 +21,7 @@ import { variablesOf } from "./settings/used-variables.ts";
 /** What a client can connect to: the URL of a server, a command that starts one, or a server of the same process. */
 export type Target = string | URL | CommandTarget | WireSource;
 
-// What a client needs besides its core, loaded by the first `connect` that needs it.
+// The parts of a client besides its core, loaded by the first `connect` that needs them.
 const httpTransport = later(
   () => import("./http/transport.ts"),
   ({ HttpTransport }) => HttpTransport,
@@ -44,7 +44,7 @@ const recorder = later(
 );
 
 /**
- * Connects to a server, and finds out which revision of the protocol it speaks.
+ * Connects to a server, and negotiates the protocol revision.
  *
  * @example
  * ```ts
@@ -123,7 +123,7 @@ function quiet(record: Record, observe: ClientSettings["observe"]): Record {
   return guarded(record, (error) => tellThrown(observe, record, `record threw: ${String(error)}`));
 }
 
-/** An observer that receives events without the secrets that servers repeat in them. */
+/** Wraps an observer, so that its events are without the secrets that servers repeat. */
 async function discreet(
   observe: ClientSettings["observe"],
   secrets: Secrets,
@@ -133,10 +133,13 @@ async function discreet(
   return (event) => observe(secrets.redactor(redactorOf).value(event));
 }
 
-/** The options that have a meaning for servers on the network only. */
+/** The options that only apply to servers on the network. */
 const ofHttp = ["auth", "headers", "fetch"] as const;
 
-/** The transport to a target. Over HTTP, it tells `events` of credentials. It adds to `secrets` what the server receives. */
+/**
+ * The transport to a target. Over HTTP, it reports changes of credentials to `events`. Adds the secrets of the target to
+ * `secrets`.
+ */
 async function transportOf(
   target: Target,
   options: ConnectOptions,

@@ -1,11 +1,11 @@
-// Options for several servers: what their functions receive says which server it comes from.
+// Options for several servers, whose functions receive the name of the server.
 import type { JsonObject } from "../wire/message.ts";
 import type { Change } from "./listening/filter.ts";
 import type { ClientEvent } from "./settings/events.ts";
 import type { ElicitOption, LogEntry, OnElicit, QuestionContext, SampleOption } from "./settings/handlers.ts";
 import type { CallOptions, ConnectOptions, Progress } from "./settings/options.ts";
 
-/** Something that one of several servers sent or did, with the name under which you connected to it. */
+/** Adds the name under which you connected to the server. */
 export type FromServer<Sent> = Sent & { readonly server: string };
 
 /** Receives the changes of several servers as they happen. */
@@ -13,22 +13,24 @@ export type OnServerChange = (change: FromServer<Change>) => void | Promise<void
 
 /** The options of one request to one of several servers. */
 export interface ServerCallOptions extends Omit<CallOptions, "onProgress"> {
-  readonly onProgress?: (progress: FromServer<Progress>) => void;
+  readonly onProgress?: ((progress: FromServer<Progress>) => void) | undefined;
 }
 
-/** Options that all servers share: their functions learn which server it is. */
+/** Options that all servers share. Their functions receive the name of the server. */
 export interface SharedOptions extends Omit<
   ConnectOptions,
   "observe" | "onLog" | "onNotification" | "record"
 > {
-  /** Receives what the clients do, as it happens, and what is ignored of entries. */
-  readonly observe?: (event: FromServer<ClientEvent>) => void;
+  /** Receives the events of the clients, and what is ignored of entries. */
+  readonly observe?: ((event: FromServer<ClientEvent>) => void) | undefined;
   /** Receives the log messages of all servers. */
-  readonly onLog?: (entry: FromServer<LogEntry>) => void;
+  readonly onLog?: ((entry: FromServer<LogEntry>) => void) | undefined;
   /** Receives notifications that are not part of the protocol, or of an extension, by their method. */
-  readonly onNotification?: { readonly [method: string]: (params: JsonObject, server: string) => unknown };
+  readonly onNotification?:
+    | { readonly [method: string]: (params: JsonObject, server: string) => unknown }
+    | undefined;
   /** Receives each message as a line of JSON, without secrets, for {@link replay} of `halyard/testing`. */
-  readonly record?: (line: string, server: string) => void;
+  readonly record?: ((line: string, server: string) => void) | undefined;
 }
 
 /** The options for one server. */

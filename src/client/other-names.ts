@@ -10,6 +10,7 @@ const otherNames: RefusedNames = {
     "subscribeResource unsubscribeResource subscribe unsubscribe":
       "client.listen({ resources: [uri] }, onChange)",
     call: "client.callTool(name, args)",
+    "getTask resumeTask": "client.task(stored)",
     "tools getTools": "client.listTools()",
     "disconnect end stop": "client.close()",
     "once off addListener addEventListener": 'client.on("state", callback), which returns what removes it',
@@ -30,7 +31,7 @@ export function refuseOtherNames(prototype: object): void {
   refuseNames(prototype, otherNames);
 }
 
-/** The same for several clients, whose `tools` is a method. */
+/** Refuses the names of other packages on the clients of several servers, whose `tools` is a method. */
 export function refuseNamesOfSeveral(prototype: { readonly tools: object }): void {
   refuseNames(prototype, {
     subject: "McpClients",
@@ -48,13 +49,28 @@ export function refuseNamesOfSeveral(prototype: { readonly tools: object }): voi
 /** Refuses to read a client as a property, by the name of its server. */
 export function refuseServerNames(clients: object, servers: Iterable<string>): void {
   for (const server of servers) {
-    // Whoever awaits the clients reads `then`.
+    // `await` reads the property `then`.
     if (server !== "then" && !server.includes(" "))
       refuseOn(clients, "McpClients", { [server]: `client(${JSON.stringify(server)})` });
   }
 }
 
-/** Refuses the members of a client on the promise of one. */
+/** Refuses to read outcomes, which are a map, as properties by the name of a server. */
+export function refuseNamesOfOutcomes(outcomes: object, servers: Iterable<string>): void {
+  for (const server of servers)
+    if (!server.includes(" "))
+      refuseOn(outcomes, "outcomes", { [server]: `outcomes.get(${JSON.stringify(server)})` });
+}
+
+/** Refuses to read `text` on a result or its content: the text is in the blocks. A result that asks for input has none. */
+export function refuseText<Result extends { readonly content?: object }>(result: Result): Result {
+  if (result.content === undefined) return result;
+  const first = "content[0].text, for a block of the type text";
+  refuseOn(result.content, "content", { text: first });
+  return refuseOn(result, "The result of a tool", { text: first });
+}
+
+/** Throws for reading members of the client on its promise, before it is awaited. */
 export function awaitedFirst<Client extends object>(
   promise: Promise<Client>,
   call: string,
@@ -66,7 +82,7 @@ export function awaitedFirst<Client extends object>(
   return refuseUnawaited(promise, call, members);
 }
 
-/** Refuses a client that the user makes as that of another package. */
+/** Throws if the user calls the constructor, as with clients of other packages. */
 export function checkMade(connection: unknown): void {
   if (connection !== undefined) return;
   throw new TypeError("McpClient is made by connect(): const client = await connect(target)");

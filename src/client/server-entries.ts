@@ -1,4 +1,5 @@
-// Entries of `mcpServers`, as the configuration files of Claude, Cursor and VS Code have them: reads and checks them, and fills in variables.
+// Entries of `mcpServers` in the configuration files of Claude, Cursor and VS Code: reads and checks them, and fills in
+// variables.
 import { clip, ConfigurationError } from "../errors.ts";
 import {
   filledText,
@@ -20,8 +21,8 @@ import { printable } from "./settings/shown.ts";
 import { useVariables } from "./settings/used-variables.ts";
 
 /**
- * A server as an entry of `mcpServers` describes it. `${VAR}`, `${VAR:-default}` and `${env:VAR}` in its texts stand for variables of the
- * environment. {@link connectAll} ignores fields that it does not know, and says so.
+ * An entry of `mcpServers`. `${VAR}`, `${VAR:-default}` and `${env:VAR}` in its texts stand for environment variables. {@link
+ * connectAll} ignores unknown fields, and reports them.
  */
 export interface ServerEntry {
   /** @default {"stdio" for a command, otherwise "http"} */
@@ -30,7 +31,7 @@ export interface ServerEntry {
   readonly url?: string | undefined;
   /** Added to every HTTP request. */
   readonly headers?: { readonly [name: string]: string } | undefined;
-  /** The program that is a server. */
+  /** The program to start. */
   readonly command?: string | undefined;
   readonly args?: readonly string[] | undefined;
   readonly env?: { readonly [name: string]: string } | undefined;
@@ -42,7 +43,7 @@ export interface ServerEntry {
   readonly [field: string]: unknown;
 }
 
-/** An entry that can be connected to. */
+/** A valid entry. */
 export interface ReadEntry {
   readonly target: Target;
   readonly headers?: HeaderFields;
@@ -57,7 +58,7 @@ const ofEvery: Table = {
   enabled: flag,
 };
 
-/** The fields of each way to connect. */
+/** The fields of each kind of server. */
 const ways: Readonly<Record<"url" | "command", Table>> = {
   url: { ...ofEvery, url: { ...filledText, mustBe: "a URL" }, headers: textRecord },
   command: {
@@ -71,7 +72,7 @@ const ways: Readonly<Record<"url" | "command", Table>> = {
   },
 };
 
-/** What is ignored of an entry, in sentences for its author. */
+/** The ignored fields of an entry, in sentences for its author. */
 export function ignoredOf(name: string, entry: ServerEntry): string[] {
   const way = wayOf(entry);
   if (way === undefined) return [];
@@ -84,7 +85,7 @@ export function ignoredOf(name: string, entry: ServerEntry): string[] {
     });
 }
 
-/** Reads an entry. Throws a `ConfigurationError` that names the entry and the field, and shows no value of a variable. */
+/** Reads an entry. Throws a `ConfigurationError` that names the entry and the field, and contains no values of variables. */
 export function readEntry(name: string, entry: ServerEntry, variables: Variables): ReadEntry {
   const way = checkWay(name, entry);
   const known = ways[way];
@@ -112,7 +113,7 @@ export function readEntry(name: string, entry: ServerEntry, variables: Variables
   }
 }
 
-/** The error of `connect`, with the entry and its field if it is about these. Headers are checked before. */
+/** Converts an error of `connect` so that it names the entry and its field, if it is about these. Headers are checked before. */
 export function ofEntry(name: string, error: unknown): unknown {
   if (!(error instanceof ConfigurationError)) return error;
   const field = error.field === "target" ? "url" : error.field;
@@ -120,12 +121,12 @@ export function ofEntry(name: string, error: unknown): unknown {
   return isOfEntry ? renamed(placeOf(name, field), error) : error;
 }
 
-/** The same problem at another place. */
+/** The same problem with another place. */
 function renamed(place: string, error: ConfigurationError): ConfigurationError {
   return invalid(place, error.message.slice(`${error.subject}: ${error.field} `.length), error);
 }
 
-/** How an entry says to connect; undefined if that is not clear. */
+/** The kind of server of an entry; undefined if that is ambiguous. */
 function wayOf(entry: ServerEntry): "url" | "command" | undefined {
   const isUrl = entry.url !== undefined;
   const isCommand = entry.command !== undefined;
@@ -168,7 +169,7 @@ function filled(place: string, value: unknown, variables: Variables): unknown {
 
 const reference = /\$\{([^{}]*)\}/g;
 const variable = /^(?:env:)?([A-Za-z_]\w*)(?::-(.*))?$/s;
-/** Others have no meaning in these files, and may have one for a shell. */
+/** Other prefixes have no meaning in these files, but may have one for a shell. */
 const ofHost = /^[A-Za-z]+:/;
 const ofEditor = /^(?:workspaceFolder|workspaceFolderBasename|userHome|pathSeparator)$/;
 

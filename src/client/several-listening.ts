@@ -8,7 +8,7 @@ import type { Listening } from "./listening/listening.ts";
 import type { OnServerChange } from "./named-options.ts";
 import { toError } from "./settings/errors.ts";
 
-/** What to listen for at several servers: lists. Resources belong to one server: listen with its client. */
+/** The lists to listen for at several servers. Resources belong to one server: listen with its client. */
 export type ServersFilter = Omit<ListenFilter, "resources">;
 
 const knownFilter: Known<ServersFilter> = { tools: flag, prompts: flag, resourceList: flag };
@@ -16,7 +16,7 @@ const knownCallback: Table = { onChange: needed(func) };
 
 /** An open listening for changes of several servers. */
 export interface ServersListening extends AsyncDisposal {
-  /** The servers whose changes do not arrive, and why: they announce none, or could not be reached. */
+  /** The servers that are not listened to, and why: they announce no lists, or could not be reached. */
   readonly errors: ReadonlyMap<string, Error>;
   /** Unsubscribes from all servers. */
   close(): Promise<void>;
@@ -66,7 +66,7 @@ export class LiveServersListening extends AsyncClosing implements ServersListeni
     });
   }
 
-  /** Adds a server that has connected late or again: whatever the listener knows of it may have changed. */
+  /** Adds a server that connected late or again. Everything that the listener knows of it may have changed. */
   async addLate(server: string, client: McpClient): Promise<void> {
     await this.add(server, client);
     const honoured = this.#open.get(server)?.honoured ?? {};
@@ -74,7 +74,7 @@ export class LiveServersListening extends AsyncClosing implements ServersListeni
       try {
         await this.#onChange({ ...change, server });
       } catch {
-        // As with exceptions for other changes, the next change is delivered.
+        // Ignored, as for other changes: the next change is delivered.
       }
     }
   }

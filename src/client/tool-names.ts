@@ -1,27 +1,36 @@
 // The names of tools of several servers: prefixed, short enough for every model, unique, and mapped back.
-/** What models accept as the name of a tool: at most 64 letters, digits, `_` and `-`. */
+/**
+ * Characters of a prefixed tool name. Models accept this many letters, digits, `_` and `-`. Past it, the client shortens the
+ * name, always to the same one.
+ */
 const maxLength = 64;
 const plain = /^[a-zA-Z0-9_-]+$/;
-/** A longer name of a server is rewritten, so that there is room for the name of the tool. */
+/**
+ * Characters of a server's name for `connectAll`. The name of the tool needs the rest. Past it, the client shortens it in
+ * names of tools, always to the same one.
+ */
 const maxServerName = 32;
 
-/** How shortened names end. A tool whose own name ends like that is renamed too, so that no two are confused. */
+/**
+ * The length of the digest that ends shortened names. A tool whose own name ends like that is renamed too, so that no two names
+ * collide.
+ */
 const digestLength = 16;
 const shortened = new RegExp(`-[0-9a-f]{${digestLength}}$`);
 
-/** A prefixed name, taken apart. */
+/** The parts of a prefixed name. */
 export interface PrefixedName {
   readonly server: string;
-  /** The name of the tool at its server; undefined if it was shortened, so that only the list of tools tells. */
+  /** The name of the tool at its server; undefined if it was shortened, because then only the list of tools has the full name. */
   readonly tool: string | undefined;
 }
 
-/** A name that could be taken for a rewritten one. */
+/** Matches names that could be mistaken for a rewritten one. */
 const likeRewritten = new RegExp(`-[0-9a-f]{${digestLength}}(?:_|$)`);
 
 /**
- * What begins the names of the tools of each server: its name, unless models would not accept that, or it begins with the name of
- * another server and `_`: with `a` and `a_b`, the name `a_b_c` could mean two tools. Such a name is rewritten, always to the same one.
+ * The prefix of the tool names of each server: its name, unless models do not accept it, or it begins with the name of another
+ * server and `_`: with `a` and `a_b`, the name `a_b_c` could mean two tools. Such a name is rewritten, always to the same one.
  */
 export function prefixesOf(servers: readonly string[]): ReadonlyMap<string, string> {
   return new Map(
@@ -33,13 +42,13 @@ export function prefixesOf(servers: readonly string[]): ReadonlyMap<string, stri
   );
 }
 
-/** No rewritten name has `_`, so that no other name can be its beginning. */
+/** A rewritten name has no `_`, so that no other name can be a prefix of it. */
 function rewritten(name: string): string {
   const readable = name.replaceAll(/[^a-zA-Z0-9-]/g, "-").slice(0, maxServerName - digestLength - 1);
   return `${readable}-${digestOf(name)}`;
 }
 
-/** The name of a tool among those of all servers. */
+/** The name of a tool among the tools of all servers. */
 export function toPrefixed(prefix: string, tool: string): string {
   const room = maxLength - prefix.length - 1;
   if (plain.test(tool) && tool.length <= room && !shortened.test(tool)) return `${prefix}_${tool}`;
@@ -47,7 +56,7 @@ export function toPrefixed(prefix: string, tool: string): string {
   return `${prefix}_${readable}-${digestOf(tool)}`;
 }
 
-/** Takes a prefixed name apart; undefined if it begins with no server's prefix. */
+/** Splits a prefixed name; undefined if it does not begin with a server's prefix. */
 export function fromPrefixed(prefixes: ReadonlyMap<string, string>, name: string): PrefixedName | undefined {
   for (const [server, prefix] of prefixes) {
     if (!name.startsWith(`${prefix}_`)) continue;
@@ -57,7 +66,7 @@ export function fromPrefixed(prefixes: ReadonlyMap<string, string>, name: string
   return undefined;
 }
 
-/** 64 bits of FNV-1a. They tell apart the tools of one server, and the servers that you name, which could only confuse themselves. */
+/** 64 bits of FNV-1a. A collision could only confuse the tools of one server, or the servers that the user names. */
 function digestOf(text: string): string {
   let hash = 0xcbf29ce484222325n;
   for (const byte of new TextEncoder().encode(text)) {

@@ -1,4 +1,4 @@
-// Says what is wrong with something that `connect` cannot connect to, and what was probably meant.
+// Explains what is wrong with a target that `connect` cannot connect to, and what was probably meant.
 import { mismatch } from "../kinds.ts";
 import { shownUrl } from "./settings/shown.ts";
 

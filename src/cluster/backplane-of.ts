@@ -1,4 +1,4 @@
-// Makes a backplane of an engine, with all that the nodes of a cluster need.
+// Makes a backplane of an engine, with all the code that the nodes of a cluster need.
 import type { Backplane } from "../backplane/backplane.ts";
 import { JoinedCluster } from "../backplane/joined-cluster.ts";
 import type { EngineSource } from "../backplane/engine.ts";
@@ -40,7 +40,7 @@ export function backplaneOf(source: EngineSource): Backplane {
     engine,
     options,
     open: (join) => source.open(join),
-    // The object that it is called on, so that a copy with another `open` uses that.
+    // Uses the object that it is called on, so that a copy with another `open` uses that one.
     cluster(host) {
       return new JoinedCluster(this, host, parts);
     },

@@ -1,8 +1,4 @@
-/**
- * What every backplane has in common, for an engine of your own, and the backplane in memory.
- *
- * @module
- */
+/** The parts that every backplane shares, for an engine of your own, and the backplane in memory. */
 export type { Backplane } from "../backplane/backplane.ts";
 export type {
   BackplaneOptions,

@@ -2,14 +2,6 @@
 import type { PartKind, Parts } from "../backplane/parts.ts";
 import { SseForwarding } from "../http/legacy-sse-forward.ts";
 import { forwardedSse } from "../http/legacy-sse.ts";
-import { reviveSession } from "../http/revived-session.ts";
-import { SavedState } from "../http/saved-state.ts";
-import { sharedSession } from "../http/session.ts";
-import { sharedSessions } from "../http/state.ts";
-import { SharedStreams } from "../http/streams/shared-streams.ts";
-import { ChangeLog } from "../push/changes.ts";
-import { RemoteSessions } from "../push/remote-sessions.ts";
-import { sharedPush } from "../server/assemble.ts";
 import { fingerprintOf, registriesOf } from "../server/catalogue/fingerprint.ts";
 import { comparedCatalogues } from "../server/list-changes.ts";
 import { compareCatalogues } from "../server/node-catalogues.ts";
@@ -18,15 +10,14 @@ import { agreedKeys } from "../server/request-state/request-state.ts";
 import { TasksElsewhere } from "../server/tasks/elsewhere.ts";
 import { RemotePlaces } from "../server/tasks/remote-places.ts";
 import { sharedTasks } from "../server/tasks/table.ts";
-import { SharedSessions } from "../session/shared-sessions.ts";
+import { SessionCounts } from "../session/counts.ts";
+import { sessionCounts } from "../session/sessions.ts";
 
 export const parts: Parts = new Map<PartKind<unknown>, unknown>([
-  entry(sharedPush, { ChangeLog, RemoteSessions }),
   entry(comparedCatalogues, { fingerprintOf, registriesOf, compareCatalogues }),
   entry(agreedKeys, agreeOnKeys),
   entry(sharedTasks, { RemotePlaces, TasksElsewhere }),
-  entry(sharedSessions, { SharedSessions, reviveSession }),
-  entry(sharedSession, { SharedStreams, SavedState }),
+  entry(sessionCounts, SessionCounts),
   entry(forwardedSse, SseForwarding),
 ]);
 

@@ -1,4 +1,4 @@
-// What the page asks and what a server answers: the one contract of page, server and nodes. Only types.
+// The contract of page, server and nodes: the questions of the page and the answers of a server. Only types.
 import type { RecordedLine } from "../client/recording.ts";
 import type { LogLevel } from "../protocol/model.ts";
 
@@ -10,9 +10,9 @@ export interface Questions {
   streams: Search;
   tools: Search;
   topics: Search;
-  /** Follows the client from now on, for as long as somebody asks. `after`: only entries that changed after that mark. */
+  /** Follows the client from now on, until the page stops asking. `after`: only entries that changed after that mark. */
   timeline: { readonly peer: string; readonly after?: number };
-  /** The messages behind entries of a timeline, with arguments and results: only when somebody wants to see them. */
+  /** The messages behind entries of a timeline, with arguments and results. Sent only when the user opens them. */
   messages: { readonly peer: string; readonly entries: readonly string[] };
   /** Everything that was heard of a client, in the format of the client's recordings. */
   recording: { readonly peer: string };
@@ -54,11 +54,11 @@ export interface About {
   readonly endpoint: string | undefined;
   readonly tryIt: boolean;
   readonly actions: boolean;
-  /** Messages that each node keeps from the start; 0 if it hears them only while somebody follows a client. */
+  /** Messages that each node keeps from the start; 0 if it keeps only those of followed clients. */
   readonly history: number;
 }
 
-/** What every answer says of the nodes that were asked. */
+/** The part of every answer about the nodes that were asked. */
 export interface FromNodes {
   /** This node first; one node if there is no cluster. */
   readonly nodes: readonly NodeRow[];
@@ -70,13 +70,13 @@ export interface NodeRow {
   /** The name that the node gives itself, the same after a restart: by default the address of its endpoint. */
   readonly name: string;
   readonly isSelf: boolean;
-  /** `silent`: it did not answer in time. `left`: it is gone, and may come back. `deaf`: it is there, without a dashboard. */
+  /** `silent`: it did not answer in time. `left`: it has left, and may return. `deaf`: it runs without a dashboard. */
   readonly state: "answers" | "silent" | "left" | "deaf";
   /** Milliseconds since it last answered; 0 if it answers. */
   readonly silentMs: number;
   /** How long its answer took, in milliseconds. */
   readonly roundTripMs: number | undefined;
-  /** The following are those of its last answer. */
+  /** The following values are from its last answer. */
   readonly version: string;
   readonly uptimeMs: number;
   /** The longest time that its event loop was late in the last second, in milliseconds. */
@@ -92,7 +92,7 @@ export interface Counts {
   /** Open listen requests of modern clients, and resources that legacy sessions subscribe to. */
   readonly subscriptions: number;
   readonly inFlight: number;
-  /** Questions to clients that are not answered. */
+  /** Questions to clients without an answer yet. */
   readonly questions: number;
   readonly tasks: number;
   /** Bytes that slow readers have not taken. */
@@ -109,7 +109,7 @@ export interface Now extends FromNodes {
   readonly refusals: readonly RefusalRow[];
   /** The last calls, newest first; at most 30. */
   readonly calls: readonly CallRow[];
-  /** Milliseconds for which somebody has been looking, so that there are figures. */
+  /** For how many milliseconds the page has been open, and figures were sampled. */
   readonly sampledMs: number;
   /** Whether there were so many calls that latencies and the figures of tools are estimates; calls are always all counted. */
   readonly isEstimate: boolean;
@@ -149,7 +149,7 @@ export interface CallRow {
   readonly node: string;
 }
 
-/** At most 200 rows of all nodes together, and how many there are. */
+/** At most 200 rows of all nodes together, and the total number. */
 export interface Rows<Row> extends FromNodes {
   readonly rows: readonly Row[];
   /** How many match; more than the rows if some were left out. */
@@ -176,7 +176,7 @@ export interface SessionRow {
   readonly logLevel: LogLevel | undefined;
   /** Bytes in its mailbox and in its connections that it has not read. */
   readonly queuedBytes: number;
-  /** Since somebody began to look. */
+  /** Since the page was opened. */
   readonly resumes: number;
   readonly gaps: number;
 }
@@ -197,15 +197,13 @@ export interface StreamRow {
   readonly ageMs: number;
   /** The last event id, shortened; undefined if the stream cannot be resumed. */
   readonly lastEventId: string | undefined;
-  /** What its log keeps; undefined if it has none, or if the engine of the cluster keeps it. */
-  readonly kept: { readonly messages: number; readonly bytes: number } | undefined;
   /** Bytes that wait in its connection. */
   readonly unsentBytes: number;
   /** Bytes that wait in the mailbox of its listener. */
   readonly queuedBytes: number;
   readonly writtenBytes: number;
   readonly isBehind: boolean;
-  /** Since somebody began to look. */
+  /** Since the page was opened. */
   readonly resumes: number;
   readonly gaps: number;
   readonly subscriptions: number;
@@ -216,7 +214,7 @@ export interface ToolRow {
   readonly method: string;
   /** The name of the tool or prompt. */
   readonly name: string | undefined;
-  /** Since somebody began to look. */
+  /** Since the page was opened. */
   readonly calls: number;
   readonly errors: number;
   readonly cancelled: number;
@@ -239,7 +237,7 @@ export interface TopicRow {
   readonly listeners: number;
   /** Some of them. */
   readonly who: readonly { readonly peer: string; readonly client: string | undefined }[];
-  /** The last pushes since somebody began to look, newest first; at most 5. */
+  /** The last pushes since the page was opened, newest first; at most 5. */
   readonly pushes: readonly { readonly agoMs: number; readonly delivered: number; readonly node: string }[];
   /** How many pushes there were, and how many messages waited in a mailbox and were replaced by a later one. */
   readonly pushed: number;
@@ -250,12 +248,12 @@ export interface Timeline extends FromNodes {
   readonly peer: string;
   /** The client, if a node has it now. */
   readonly session: SessionRow | undefined;
-  /** Milliseconds since 1970: when following began. Nothing is known of the time before. */
+  /** Milliseconds since 1970: when following began. Earlier events are unknown. */
   readonly since: number;
   readonly now: number;
-  /** The entries that have begun or changed since `after`, in the order of their beginning. */
+  /** The entries that have begun or changed since `after`, in the order in which they began. */
   readonly entries: readonly TimelineEntry[];
-  /** To be passed as `after` next time. */
+  /** Pass it as `after` next time. */
   readonly mark: number;
   /** How many entries were dropped because there were too many. */
   readonly dropped: number;
@@ -266,7 +264,7 @@ export type Lane = (typeof lanes)[number];
 
 /** A bar of a timeline, or a point if it has no duration. */
 export interface TimelineEntry {
-  /** Unique on all nodes; an entry that changed comes again with the same id. */
+  /** Unique on all nodes. A changed entry is sent again with the same id. */
   readonly id: string;
   readonly node: string;
   readonly lane: Lane;
@@ -276,9 +274,9 @@ export interface TimelineEntry {
   readonly label: string | undefined;
   /** Milliseconds since 1970. */
   readonly startedAt: number;
-  /** Undefined while it goes on. */
+  /** Undefined while the entry is open. */
   readonly endedAt: number | undefined;
-  /** Such as `ok`, `error`, `cancelled`; of a stream why it ended: `cut`, `slow`, `ended`, `moved`, `paused`. */
+  /** Such as `ok`, `error`, `cancelled`; for a stream why it ended: `cut`, `slow`, `ended`, `moved`, `paused`. */
   readonly outcome: string | undefined;
   /** Points on the bar, such as progress and resumes. */
   readonly points: readonly { readonly at: number; readonly what: string }[];
@@ -286,7 +284,7 @@ export interface TimelineEntry {
   readonly messages: number;
   /** The event ids that a stream carried, or the event id of a push. */
   readonly detail: string | undefined;
-  /** Equal for entries of several nodes that are one thing, such as a stream that is resumed on another node. */
+  /** Equal for entries of several nodes about the same thing, such as a stream that is resumed on another node. */
   readonly link?: string | undefined;
 }
 
@@ -296,5 +294,5 @@ export interface Messages extends FromNodes {
   readonly dropped: number;
 }
 
-/** At most this many rows in an answer. */
+/** Rows of an answer. Past it, the answer says how many there are. */
 export const maxRows = 200;

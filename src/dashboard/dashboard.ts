@@ -23,9 +23,9 @@ const tokenBytes = 24;
 export class OneDashboard implements EndpointDashboard {
   readonly #settings: DashboardSettings;
   readonly #site: Site;
-  /** From the beginning of `serve` or `attach` until `detach`. */
+  /** Set from the beginning of `serve` or `attach` until `detach`. */
   #isTaken = false;
-  /** The one of the options, or a random one for as long as `serveHttp` serves it. */
+  /** The token of the options, or a random one while `serveHttp` serves the dashboard. */
   #token: Token | undefined;
   #port: OwnPort | undefined;
   #shown: ShownEndpoint | undefined;
@@ -67,7 +67,7 @@ export class OneDashboard implements EndpointDashboard {
       throw error;
     }
     const opened = this.#port;
-    // An endpoint attaches at once, unless its options are wrong.
+    // An endpoint attaches at once, unless its options are invalid.
     setTimeout(() => {
       if (this.#port === opened && this.#shown === undefined) this.#release();
     }, 0);
@@ -125,7 +125,7 @@ export class OneDashboard implements EndpointDashboard {
     if (this.#settings.token === undefined) failOption(field, noToken);
   }
 
-  /** Prints the address of the page. A token that its author chose may be in use for long, and must not get into logs. */
+  /** Prints the address of the page. A token that the author chose may be used for long, so it is left out of logs. */
   #print(page: string): void {
     outliveStderr();
     const isRandom = this.#settings.token === undefined;

@@ -26,14 +26,16 @@ export type { DashboardOptions } from "./options.ts";
  * ```
  */
 export interface Dashboard extends EndpointDashboard {
-  /** The address of the page with its token, while `serveHttp` serves it. Whoever has it sees everything that the page shows. */
+  /**
+   * The address of the page with its token, while `serveHttp` serves it. Everyone with this address sees everything on the page.
+   */
   readonly url: string | undefined;
   /**
    * Serves the page to `node:http`, below the path where you mount it: in Express with `app.use("/dashboard", page.nodeHandler)`.
    * Throws without a `token`.
    */
   readonly nodeHandler: NodeSiteHandler;
-  /** The same for web-standard requests. Throws without a `token`. */
+  /** Serves the page to web-standard requests. Throws without a `token`. */
   readonly fetchHandler: (request: Request) => Promise<Response>;
 }
 

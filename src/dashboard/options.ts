@@ -1,7 +1,7 @@
 // The options of a dashboard: their defaults, and the checks that throw as soon as you pass them.
 import { ConfigurationError } from "../errors.ts";
 import { flag, func, isUrl, type Known, listOf, matching, port } from "../kinds.ts";
-import { checkOptions, givenOf } from "../options.ts";
+import { checkOptions, type Filled, givenOf } from "../options.ts";
 
 /**
  * Options of {@link dashboard}; all are optional.
@@ -19,38 +19,42 @@ export interface DashboardOptions {
    * The secret that the page sends with every question: 16 to 512 visible ASCII characters. Required if you mount the dashboard
    * yourself. @default {a random one for each `serveHttp`}
    */
-  readonly token?: string;
+  readonly token?: string | undefined;
   /** The port that `serveHttp` opens for the dashboard on 127.0.0.1; 0 for any free port. @default {0} */
-  readonly port?: number;
+  readonly port?: number | undefined;
   /** Whether the page has a client that calls your tools. @default {false} */
-  readonly tryIt?: boolean;
+  readonly tryIt?: boolean | undefined;
   /** Whether the page can end sessions. @default {false: it only reads} */
-  readonly actions?: boolean;
-  /** How many messages the dashboard keeps from the start; at most 10,000. @default {0: it keeps those of clients that you follow} */
-  readonly history?: number;
+  readonly actions?: boolean | undefined;
+  /** How many messages the dashboard keeps from the start; at most 10,000. @default {0: it keeps those of followed clients} */
+  readonly history?: number | undefined;
   /** The URL of the MCP endpoint that the page calls. @default {the one that is served} */
-  readonly endpoint?: string;
+  readonly endpoint?: string | undefined;
   /** The name of this process among the nodes of a cluster. @default {the address of its endpoint} */
-  readonly node?: string;
+  readonly node?: string | undefined;
   /** The host names, with or without a port, that browsers use for the dashboard besides the loopback ones; `*` for any. */
-  readonly allowedHosts?: readonly string[];
+  readonly allowedHosts?: readonly string[] | undefined;
   /** Receives the address of the page, with its token, when `serveHttp` listens. @default {prints it to standard error} */
-  readonly onOpen?: (url: string) => void;
+  readonly onOpen?: ((url: string) => void) | undefined;
 }
 
 /** The options, completed with their defaults. */
 export interface DashboardSettings
   extends
-    Required<Pick<DashboardOptions, "port" | "tryIt" | "actions" | "history" | "allowedHosts">>,
+    Filled<Pick<DashboardOptions, "port" | "tryIt" | "actions" | "history" | "allowedHosts">>,
     Pick<DashboardOptions, "token" | "endpoint" | "node" | "onOpen"> {}
 
+/** Least characters of a token. Below it, `dashboard()` throws a `ConfigurationError`. */
+const minToken = 16;
+/** Messages of `history`. Past it, `dashboard()` throws a `ConfigurationError`. */
 const longestHistory = 10_000;
 const longestName = 100;
+const tokenPattern = new RegExp(`^[\\x21-\\x7e]{${minToken},512}$`);
 
 const known: Known<DashboardOptions> = {
   token: {
-    is: (value) => typeof value === "string" && /^[\x21-\x7e]{16,512}$/.test(value),
-    mustBe: '16 to 512 visible ASCII characters, such as those of "openssl rand -hex 32"',
+    is: (value) => typeof value === "string" && tokenPattern.test(value),
+    mustBe: `${minToken} to 512 visible ASCII characters, such as those of "openssl rand -hex 32"`,
     isSecret: true,
   },
   port,

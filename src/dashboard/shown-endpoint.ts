@@ -1,4 +1,4 @@
-// The endpoint that a dashboard shows: where browsers and other nodes find it, and what answers questions about it.
+// The endpoint that a dashboard shows: its URL for browsers, its name for other nodes, and the answers about it.
 import { platform } from "#dashboard-platform";
 import type { Endpoint } from "../http/endpoint.ts";
 import type { JsonObject } from "../wire/message.ts";
@@ -29,11 +29,11 @@ export class ShownEndpoint {
     return this.#settings.endpoint ?? (this.#listensAt && reachable(this.#listensAt));
   }
 
-  /** Answers a question of the page, whose origin is known unless a program asks. */
+  /** Answers a question of the page. Its origin is unknown if a program asks. */
   async answer(ask: Ask, question: JsonObject, origin: string | undefined): Promise<unknown> {
     const answer = await this.#answering.answer(ask, question);
     if (ask !== "about" || origin === undefined) return answer;
-    // A dashboard that is mounted most likely has the origin of its endpoint.
+    // A mounted dashboard most likely has the origin of its endpoint.
     return { ...answer, endpoint: (answer as About).endpoint ?? origin + this.endpoint.settings.path };
   }
 

@@ -2,10 +2,10 @@
 import type { Implementation, Principal } from "../protocol/model.ts";
 import type { Logger } from "./logger.ts";
 
-/** Where the parts of a server report what happens. */
+/** Receives reports of the parts of a server. */
 export interface Diagnostics {
   readonly logger: Logger;
-  /** Read at each event, since a dashboard adds itself while somebody looks at it. */
+  /** Read for each event, because a dashboard adds itself while it is open. */
   observe?: ((event: ServerEvent) => void) | undefined;
 }
 
@@ -35,7 +35,7 @@ export interface RequestEvent extends PeerEvent {
   /** The name of the tool or prompt, or the URI of the resource. */
   readonly name?: string | undefined;
   readonly revision: string;
-  /** The name and version that the client gives itself. */
+  /** The name and version that the client sends about itself. */
   readonly client?: Implementation | undefined;
   readonly durationMs: number;
   /** A result with `isError` counts as an error, too. */
@@ -71,7 +71,7 @@ export interface SessionEvent extends PeerEvent {
 export interface SubscriptionEvent extends PeerEvent {
   readonly type: "subscription";
   readonly state: "opened" | "closed";
-  /** The name and version that the client gives itself, if it has just opened. */
+  /** The name and version that the client sends about itself, if the request has just opened. */
   readonly client?: Implementation | undefined;
 }
 
@@ -108,9 +108,9 @@ export interface PushEvent {
 }
 
 /**
- * The server sent a question to a client, or the question ended, with an answer or without one. The event has neither the
- * question nor the answer. A question that the handler awaits again in a later round is not reported again. A modern client may
- * never retry; then the question has no second event.
+ * The server sent a question to a client, or a question ended, with or without an answer. The event has neither the question nor
+ * the answer. A question that the handler awaits again in a later round is not reported again. A modern client may never retry;
+ * then the question has no second event.
  */
 export interface AskEvent extends PeerEvent {
   readonly type: "ask";
@@ -119,7 +119,7 @@ export interface AskEvent extends PeerEvent {
   readonly method: string;
   /** The task that asked. */
   readonly taskId?: string | undefined;
-  /** How long it was open. Unknown if a retry brings the answer, since another process may have asked. */
+  /** How long it was open. Unknown if a retry contains the answer, because another process may have asked. */
   readonly durationMs?: number | undefined;
   /** Why it failed. */
   readonly reason?: string | undefined;
@@ -168,7 +168,10 @@ export interface HandoverEvent extends PeerEvent {
   readonly from?: string | undefined;
 }
 
-/** Messages may be lost: to a session, which is told to read everything again, or, without a session, to every listener. */
+/**
+ * Messages may be lost: of a session, which gets notifications to read everything again, or, without a session, of every
+ * listener.
+ */
 export interface GapEvent {
   readonly type: "gap";
   readonly session?: string | undefined;

@@ -30,7 +30,7 @@ export function guardedObserver(
     );
 }
 
-/** Runs a function of the author. It may be asynchronous, although nobody awaits it. */
+/** Runs a function of the author. It may be asynchronous, although its promise is not awaited. */
 export function guard(run: () => unknown, onFailure: (error: unknown) => void): void {
   try {
     const returned = run();

@@ -47,7 +47,7 @@ export class RateLimitedLog {
   }
 }
 
-/** Logs failures of work that is repeated: the first one, and no more of the same kind until it has succeeded again. */
+/** Logs failures of repeated work: the first one, and no more of the same kind until the work has succeeded again. */
 export class OutageLog {
   readonly #logger: Logger;
   readonly #failing = new Set<string>();
@@ -69,7 +69,7 @@ export class OutageLog {
   }
 }
 
-/** Logs the rejection of a promise that nobody awaits. `what` names the operation. */
+/** Logs the rejection of a promise that is not awaited. `what` names the operation. */
 export function logRejection(logger: Logger, what: string, work: Promise<unknown>): void {
   work.catch((error: unknown) => RateLimitedLog.of(logger).error(`${what} failed`, { error }));
 }

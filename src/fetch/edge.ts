@@ -148,7 +148,7 @@ export class FetchResponder implements HttpResponder {
     if (this.#gone || (this.#answered && !this.#outflow?.lost)) return;
     this.#gone = true;
     for (const callback of this.#onGone) callback();
-    // Settles the promise of the response, which nobody will read.
+    // Settles the promise of the response. The host no longer uses the response.
     this.reply(499, {});
   }
 }

@@ -41,6 +41,7 @@ export interface HttpStats {
   readonly inFlightBytes: number;
   /** Bytes of replies and events that slow clients have not read yet. */
   readonly unsentBytes: number;
+  /** Logs from which streams can be resumed, one for each session, and what they hold. */
   readonly replayStreams: number;
   readonly replayBytes: number;
   /** Addresses and principals that the rate limits count. */
@@ -48,7 +49,7 @@ export interface HttpStats {
   readonly timers: number;
 }
 
-/** The open endpoints of each server; so many are made for one request each. */
+/** The number of open endpoints of each server. Many of them mean that the author creates one for each request. */
 const openEndpoints = new WeakMap<ServerPort, number>();
 const tooManyEndpoints = 11;
 
@@ -116,7 +117,7 @@ export class Endpoint {
     return (this.#closing ??= this.#close());
   }
 
-  /** Warns of handlers that are made for each request: a session is known to only one of them. */
+  /** Warns of handlers that are created for each request: a session is known to only one of them. */
   #countOpen(added: 1 | -1): void {
     const { server } = this.state;
     const open = (openEndpoints.get(server) ?? 0) + added;
@@ -143,7 +144,7 @@ export class Endpoint {
   }
 
   stats(): HttpStats {
-    const { server, sessions, listens, logs, heartbeat, unsent } = this.state;
+    const { server, sessions, listens, heartbeat, unsent } = this.state;
     const getStreams = sessions.values().reduce((sum, session) => sum + session.streams.openGets, 0);
     // Over HTTP+SSE, each stream is a session.
     const sseStreams = this.legacySse?.size ?? 0;
@@ -154,8 +155,8 @@ export class Endpoint {
       inFlight: this.#inFlight,
       inFlightBytes: server.loads.total,
       unsentBytes: unsent.bytes,
-      replayStreams: logs.streams,
-      replayBytes: logs.bytes,
+      replayStreams: server.cluster.logBudget.logs,
+      replayBytes: server.cluster.logBudget.bytes,
       callers: this.#rateLimits?.size ?? 0,
       timers: heartbeat.running ? 1 : 0,
     };
@@ -224,7 +225,7 @@ export class Endpoint {
     return true;
   }
 
-  /** A browser hides from its page why it may not call. */
+  /** Logs why CORS refuses a page, because the browser hides the reason from the page. */
   #warnOfCors(request: HttpRequest): void {
     const origin = clip(request.header("origin") ?? "another origin");
     this.state.rateLimitedLog.warn(`A page of ${origin} may not call: add its origin to cors.origins`);
@@ -246,7 +247,7 @@ export class Endpoint {
 
 const onceForAll = "call fetchHandler() or nodeHandler() once, and not for each request";
 
-/** Says where things are, and which option moves them to the path that was requested. */
+/** Names the paths that are served, and the option that moves them to the requested path. */
 function notFound(requested: string, { path, health }: HttpSettings): string {
   if (health === undefined)
     return `Not found: the MCP endpoint is at ${path}. If you mount it at ${requested}, pass path: "${requested}"`;

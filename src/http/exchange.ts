@@ -120,7 +120,7 @@ export class HttpExchange implements Exchange, Tended, RefusalWatch {
     return this.#stream === undefined || this.#stream.state === "idle" ? undefined : this.#stream;
   }
 
-  /** Has the server answer a message or batch of the client. */
+  /** Passes a message or batch of the client to the server. */
   answer(message: ReadMessage): Answering<RpcResponse>;
   answer(incoming: Incoming): Answering<Answer>;
   answer(incoming: Incoming): Answering<Answer> {
@@ -140,7 +140,7 @@ export class HttpExchange implements Exchange, Tended, RefusalWatch {
     send: (exchange: HttpExchange, answer: T) => Promise<void> | void,
   ): Promise<void> {
     this.#waitsSince = performance.now();
-    // `Listens` tends listen requests.
+    // Listen requests are tended by `Listens`.
     if (this.mayStream && !this.row?.stream) this.state.heartbeat.add(this);
     this.session?.beginCall(this);
     return answering.then(

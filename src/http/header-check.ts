@@ -18,7 +18,7 @@ export function headerProblem(exchange: HttpExchange, message: RpcRequest): RpcE
   if (version === undefined) return mismatch("MCP-Protocol-Version", "is missing");
   if (methodHeader === undefined) return mismatch("Mcp-Method", "is missing");
   if (nameParam !== undefined && nameHeader === undefined) return mismatch("Mcp-Name", "is missing");
-  // The server refuses a body without its required `_meta`, and that error comes before a mismatch.
+  // The server rejects a body without its required `_meta`, and that error takes precedence over a mismatch.
   if (!exchange.isComplete) return undefined;
   const params = message.params ?? {};
   if (version.trim() !== (params["_meta"] as JsonObject)[metaKeys.protocolVersion]) {
@@ -59,7 +59,7 @@ function isSame(header: string, value: unknown): boolean {
   if (typeof value === "number") {
     return decimal.test(header) && Math.abs(value) <= Number.MAX_SAFE_INTEGER && Number(header) === value;
   }
-  // An object is no header value, and `String` may even throw for it.
+  // An object is not a header value, and `String` may even throw for it.
   return typeof value !== "object" && header === String(value);
 }
 

@@ -1,4 +1,4 @@
-// Answers the probes of a load balancer or an orchestrator from memory: nothing is asked, counted or revealed.
+// Responds to the probes of a load balancer or an orchestrator from memory, without authentication or counting.
 import { refuse } from "./edge/replies.ts";
 import type { HttpHeaders } from "./edge/request.ts";
 import type { HttpExchange } from "./exchange.ts";
@@ -16,7 +16,10 @@ export function answerHealth({ state, request, responder }: HttpExchange): void 
   responder.reply(health === "closing" ? 503 : 200, headers, health);
 }
 
-/** Without the backplane a node still serves modern requests, so another status would take every node out of service at once. */
+/**
+ * Without the backplane a node still serves modern requests, so `degraded` keeps status 200: otherwise all nodes would be taken
+ * out of service at once.
+ */
 function healthOf({ closing, server }: HttpState): "ok" | "degraded" | "closing" {
   if (closing) return "closing";
   return server.cluster.isReachable ? "ok" : "degraded";

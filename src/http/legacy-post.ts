@@ -70,7 +70,7 @@ function changesSession(incoming: Incoming): boolean {
   return incoming.ok && incoming.kind !== "response" && changingMethods.has(incoming.message.method);
 }
 
-/** Whether no message in `incoming` runs anything else than a change of the session, so that sending it again does no harm. */
+/** Whether all messages in `incoming` only change the session, so that sending them again does no harm. */
 function onlyChanges(incoming: Incoming): boolean {
   if (!isBatch(incoming)) return changesSession(incoming);
   return incoming.every(
@@ -81,14 +81,12 @@ function onlyChanges(incoming: Incoming): boolean {
 /** Whether the copy of this node may be too old for the request: it changes the session, or would be refused. */
 function needsNewest({ state, incoming }: HttpExchange, id: string): boolean {
   const { server, sessions } = state;
-  if (server.cluster.others === undefined) return false;
   if (server.requiresInitialized && sessions.peek(id)?.connection.initialized === false) return true;
   return changesSession(incoming) && !isSilentIncoming(incoming);
 }
 
 /** Whether the request has changed its session, or repeats a change that could not be saved. */
-function needsSaving({ state, incoming }: HttpExchange, session: HttpSession): boolean {
-  if (state.server.cluster.others === undefined) return false;
+function needsSaving({ incoming }: HttpExchange, session: HttpSession): boolean {
   const { hasChanged, isPending } = session.saved;
   return hasChanged || (isPending && changesSession(incoming));
 }
@@ -167,7 +165,8 @@ function answer(exchange: HttpExchange): Promise<void> | void {
 function send(exchange: HttpExchange, answered: Answer | undefined): Promise<void> | void {
   const { session, state } = exchange;
   if (session === undefined || !needsSaving(exchange, session)) return reply(exchange, answered);
-  // A client that gets 404 or 503 sends the message again, so a call that ran is answered. The change holds here and is saved later.
+  // A client that gets 404 or 503 sends the message again, so a call that ran must get its response. The change is kept here and
+  // saved later.
   const mustReply = exchange.openStream !== undefined || !onlyChanges(exchange.incoming);
   return state.sessions.save(session).then(
     (isThere) => (isThere || mustReply ? reply(exchange, answered) : void orRefuse(exchange, undefined)),

@@ -1,9 +1,10 @@
-// Messages of HTTP+SSE clients that arrive at another node than the one that has the stream: that node gets them, and says what to reply.
-import type { JoinedCluster } from "../backplane/joined-cluster.ts";
+// Forwards messages of HTTP+SSE clients that arrive at another node than the one with the stream. That node handles them, and
+// decides the reply.
+import type { Cluster } from "../backplane/cluster.ts";
 import type { Outcome } from "../backplane/forwarding.ts";
 import type { Principal } from "../protocol/model.ts";
 import { assertPrincipal, identityOf } from "../protocol/principal.ts";
-import { areScopes } from "../push/session-log.ts";
+import { areScopes } from "../push/session-entries.ts";
 import type { JsonObject } from "../wire/message.ts";
 
 /** The statuses of a response to a message. Only 202 and 504 say that a call in it may have begun. */
@@ -21,9 +22,9 @@ export interface ForwardedMessage {
   readonly checkedScopes: readonly string[] | undefined;
 }
 
-/** How the node of a stream answers. Both return undefined for a token of another endpoint. */
+/** How the node of a stream handles forwarded messages. Both functions return undefined for a token of another endpoint. */
 export interface MessageTaker {
-  /** The status of a message before its text comes: 202 if it may come. */
+  /** The status of a message before its text is sent: 202 if the text may follow. */
   check(token: string, principal: Principal | undefined): MessageStatus | undefined;
   take(message: ForwardedMessage): MessageStatus | undefined;
 }
@@ -32,13 +33,13 @@ export interface MessageTaker {
 const maxTokenLength = 128;
 
 export class SseForwarding {
-  readonly #cluster: JoinedCluster;
+  readonly #cluster: Cluster;
 
-  constructor(cluster: JoinedCluster) {
+  constructor(cluster: Cluster) {
     this.#cluster = cluster;
   }
 
-  /** The other node that has the stream of a token; undefined if it is this one, or none that this node hears. */
+  /** The other node with the stream of a token; undefined if it is this node, or an unknown one. */
   nodeOf(token: string): string | undefined {
     if (token.length > maxTokenLength) return undefined;
     const node = token.slice(0, Math.max(0, token.indexOf(".")));

@@ -18,6 +18,7 @@ import type { ForwardedMessage, MessageStatus, SseForwarding } from "./legacy-ss
 import type { HttpState } from "./state.ts";
 import type { EventSink, HttpBody, HttpRequest, HttpResponder } from "./edge/request.ts";
 import type { HttpExchange } from "./exchange.ts";
+import type { Filled } from "../options.ts";
 import type { LegacySseOptions } from "./options.ts";
 import { refuseContentType } from "./guard/guard.ts";
 import type { Tended } from "./edge/heartbeat.ts";
@@ -48,10 +49,11 @@ export class LegacySse {
   readonly #forwarding: SseForwarding | undefined;
   readonly #stopHearing: (() => void) | undefined;
 
-  constructor(state: HttpState, { ssePath, messagePath }: Required<LegacySseOptions>) {
+  constructor(state: HttpState, { ssePath, messagePath }: Filled<LegacySseOptions>) {
     this.#state = state;
-    const { others } = state.server.cluster;
-    this.#forwarding = others && new (others.part(forwardedSse))(others);
+    const { cluster } = state.server;
+    const Forwarding = cluster.part(forwardedSse);
+    this.#forwarding = Forwarding && new Forwarding(cluster);
     this.#stopHearing = this.#forwarding?.onMessage({
       check: (token, sender) =>
         this.#isHere(token) ? statusFor(this.clients.get(token), sender) : undefined,
@@ -244,7 +246,7 @@ export class LegacySse {
     accept(responder);
   }
 
-  /** Refuses a message that comes too late, and returns whether it did. */
+  /** Refuses a message that arrives after the server began to close, and returns whether it did. */
   #refuseLate({ responder, incoming }: HttpExchange): boolean {
     if (!this.#isTooLate(incoming)) return false;
     refuseClosing(responder);
@@ -290,7 +292,7 @@ export class LegacySse {
   }
 }
 
-/** What the pipe needs of a message. */
+/** The parts of a message that the pipe needs. */
 type PassedMessage = Pick<HttpExchange, "incoming" | "principal" | "checkedScopes"> &
   Partial<Pick<HttpExchange, "counted">>;
 

@@ -1,4 +1,5 @@
-// Names that people expect among the options of the HTTP transport, since other libraries have them, and what to write instead.
+// Names that people expect among the options of the HTTP transport, because other libraries have them, and the options that
+// replace them.
 import type { OptionsPlace } from "../options.ts";
 import { defaultLimits } from "../server/settings/limits.ts";
 import { knownCoreOptions } from "../server/settings/settings.ts";
@@ -53,7 +54,7 @@ function misnamedProblem(field: string): string | undefined {
 /** Where the options of handlers are passed. */
 export const mountPlace: OptionsPlace = { subject: "HTTP", problem: misnamedProblem };
 
-/** The same for `serveHttp`, which listens itself. */
+/** Where the options of `serveHttp` are passed, which listens itself. */
 export const servePlace: OptionsPlace = {
   subject: "HTTP",
   such: "{ port: 3000 }",

@@ -21,7 +21,7 @@ import {
   withMethods,
 } from "../kinds.ts";
 import { type Filled, givenOf } from "../options.ts";
-import { defaultSessionLimits, type SessionLimits } from "../session/sessions.ts";
+import { defaultSessionLimits, type SessionLimits } from "../session/limits.ts";
 import {
   knownRateLimits,
   type RateLimitOptions,
@@ -30,22 +30,28 @@ import {
 } from "./rate-limits/options.ts";
 import type { CorsOptions } from "./guard/cors.ts";
 import { defaultListenLimits, type ListenLimits } from "./streams/listens.ts";
-import { defaultStreamLogLimits, type StreamLogLimits } from "./streams/stream-log.ts";
+import { defaultStreamLogLimits, type StreamLogLimits } from "./streams/log-limits.ts";
 
 /** The limits of the HTTP transport. */
 export interface HttpLimits extends SessionLimits, StreamLogLimits, ListenLimits {
-  /** Addresses, and principals, that the rate limits count separately. @default {10000} */
+  /**
+   * Addresses, and as many principals, that the rate limits count separately. Past it, further ones are counted as one.
+   * @default {10000}
+   */
   readonly maxCallers: number;
-  /** Bytes of replies and events that all slow clients together have not read yet. @default {67108864} */
+  /**
+   * Bytes of responses and events that all slow clients together have not read yet; one connection counts for a quarter at
+   * most. Past it, the caller with the most loses the connection that has read nothing for longest. @default {67108864}
+   */
   readonly maxUnsentBytes: number;
 }
 
 /** The paths of the HTTP+SSE transport of 2024-11-05. */
 export interface LegacySseOptions {
   /** @default {"/sse"} */
-  readonly ssePath?: string;
+  readonly ssePath?: string | undefined;
   /** @default {"/messages"} */
-  readonly messagePath?: string;
+  readonly messagePath?: string | undefined;
 }
 
 /** A dashboard: what `dashboard()` of `halyard/dashboard` returns. An endpoint calls it when it begins and ends to serve. */
@@ -78,16 +84,22 @@ export interface HttpOptions {
   readonly streamAfterMs?: number | undefined;
   /** Milliseconds that a client should wait before it reconnects to a closed stream. @default {1000} */
   readonly retryMs?: number | undefined;
-  /** Milliseconds after which the server closes a GET or listen stream; the client then reconnects. @default {never} */
+  /**
+   * Milliseconds that a GET or listen stream may stay open. After it, the server closes the stream, and the client reconnects.
+   * @default {never}
+   */
   readonly maxStreamMs?: number | undefined;
   /**
-   * Milliseconds that a client has to reconnect to a lost stream. After that, questions on the stream fail, and a client that
+   * Milliseconds that a client has to reconnect to a lost stream. After it, questions on the stream fail, and a client that
    * has another stream open gets a notification there for everything it may have missed. @default {30000}
    */
   readonly resumeWindowMs?: number | undefined;
-  /** Milliseconds that running calls have to finish when the server closes. @default {5000} */
+  /** Milliseconds that running calls have to finish when the server closes. After it, the server closes their streams. @default {5000} */
   readonly graceMs?: number | undefined;
-  /** Milliseconds after which the server disconnects a client that does not read what it is sent. @default {30000} */
+  /**
+   * Milliseconds in which a client must read 32 KiB of what it is sent, while more waits. After it, the server disconnects the
+   * client. @default {30000}
+   */
   readonly stallMs?: number | undefined;
   readonly limits?: Partial<HttpLimits> | undefined;
   /** Rate limits for each caller; `false` for none. @default {principals, and with `trustProxy` addresses, within `defaultCallerLimits`} */
@@ -107,7 +119,7 @@ export interface HttpOptions {
    * cannot be reached, 503 `closing`. Probes need no token and may use any `Host`. `true` means `/health`. @default {false}
    */
   readonly health?: boolean | string | undefined;
-  /** Shows what goes on: `dashboard()` of `halyard/dashboard`. @default {none} */
+  /** Shows what happens on the endpoint: `dashboard()` of `halyard/dashboard`. @default {none} */
   readonly dashboard?: EndpointDashboard | undefined;
 }
 
@@ -151,7 +163,7 @@ const defaults: Filled<Pick<HttpOptions, "path" | Times>> = {
   graceMs: 5000,
   stallMs: 30_000,
 };
-export const defaultLegacySse: Required<LegacySseOptions> = { ssePath: "/sse", messagePath: "/messages" };
+export const defaultLegacySse: Filled<LegacySseOptions> = { ssePath: "/sse", messagePath: "/messages" };
 const defaultHealthPath = "/health";
 const pathKind: Kind<string> = {
   is: (value) => typeof value === "string" && isPath(value) && !isPattern(value),
@@ -216,12 +228,14 @@ export const knownHttpOptions: Known<HttpOptions> = {
   ),
 };
 
-/** Whether a function makes an `Auth`, and was to be called; as `authenticate` it would fail for each request. */
+/**
+ * Whether the function creates an `Auth`, so that the author forgot to call it. As `authenticate` it would fail for each request.
+ */
 function isMaker({ name }: { readonly name: string }): boolean {
   return name === "bearerAuth" || name === "developmentIssuer";
 }
 
-/** Whether it is what `developmentIssuer()` returns. */
+/** Whether the value was returned by `developmentIssuer()`. */
 function isIssuer(value: unknown): boolean {
   return hasMethods((Object(value) as { readonly auth?: unknown }).auth, "authenticate");
 }
@@ -230,14 +244,14 @@ function isIssuer(value: unknown): boolean {
 export interface HttpSettings extends Filled<Pick<HttpOptions, "path" | Times>> {
   readonly allowedOrigins: readonly string[];
   readonly cors: CorsOptions | undefined;
-  readonly legacySse: Required<LegacySseOptions> | undefined;
+  readonly legacySse: Filled<LegacySseOptions> | undefined;
   readonly limits: HttpLimits;
   readonly rateLimits: RateLimitSettings | undefined;
   readonly auth: Auth | undefined;
   readonly trustedProxies: number;
   /** The path of health checks, if there is one. */
   readonly health: string | undefined;
-  readonly dashboard?: EndpointDashboard;
+  readonly dashboard?: EndpointDashboard | undefined;
 }
 
 /** Completes the options, whose kinds have been checked, with their defaults. Throws for one that cannot work with others. */

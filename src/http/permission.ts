@@ -27,7 +27,7 @@ export function refuseAuth({ state, responder }: HttpExchange, refusal: AuthRefu
 
 /** The challenge of a 401 whose author wrote none: it names the metadata document if `auth` has one. */
 function defaultChallenge(auth: Auth | undefined): HttpHeaders {
-  // The last one is that of the resource itself, as opposed to that of its whole host.
+  // The last document is that of the resource itself; others are for its whole host.
   const path = [...(auth?.documents?.keys() ?? [])].findLast((each) => each.startsWith(metadataPrefix));
   const isNamed = path !== undefined && auth?.resource !== undefined;
   return challenge(isNamed ? [`resource_metadata="${new URL(path, auth.resource).href}"`] : []);
@@ -48,9 +48,9 @@ export function refuseUnpermitted(exchange: HttpExchange, value: unknown): boole
   }
   const refusal = state.settings.auth?.refuseScopes(needed, principal) ?? {
     ...refuseScopes(needed, principal, []),
-    // The author has added a definition with scopes to a running endpoint without `auth`.
+    // The author added a definition with scopes to a running endpoint without `auth`.
     problem:
-      "A client requested a definition that requires scopes: pass auth to the endpoint, or nobody can use it",
+      "A client requested a definition that requires scopes, but the endpoint has no auth: pass auth to the endpoint",
   };
   refuseAuth(exchange, refusal);
   return true;

@@ -46,7 +46,7 @@ function answerBody(exchange: HttpExchange, load: Load, body: HttpBody): Promise
 type Unparsed = Extract<ParsedJson, { readonly ok: false }>;
 
 function refuseUnparsed(exchange: HttpExchange, { isTooLarge, error }: Unparsed): void {
-  // A framework may have unpacked the body, and has left the header.
+  // A framework may have decompressed the body, and left the header.
   const encoding = exchange.request.header("content-encoding") ?? "identity";
   if (isTooLarge) refuse(exchange.responder, 413, error.message);
   else if (encoding !== "identity")

@@ -1,18 +1,17 @@
 // One legacy session over HTTP: its connection, its streams, and its record for other nodes.
-import type { JoinedCluster } from "../backplane/joined-cluster.ts";
-import { PartKind } from "../backplane/parts.ts";
 import type { Principal } from "../protocol/model.ts";
 import { identityOf } from "../protocol/principal.ts";
-import { Connection } from "../server/context/connection.ts";
+import { Connection, ownOptions } from "../server/context/connection.ts";
 import type { Detach } from "../server/calls/attach.ts";
 import type { SessionEnd } from "../diagnostics/events.ts";
 import type { ServerPort } from "../server/calls/port.ts";
-import { mintSessionId } from "../session/sessions.ts";
-import type { SharedSession } from "../session/shared-session.ts";
+import type { LiveSession } from "../session/live-session.ts";
 import type { RequestId } from "../wire/message.ts";
-import type { SavedState } from "./saved-state.ts";
-import { type ClientStreams, SessionStreams, type StreamHost } from "./streams/session-streams.ts";
-import type { SharedStreams } from "./streams/shared-streams.ts";
+import type { SessionRecord } from "../session/record.ts";
+import { randomId } from "../protocol/random-id.ts";
+import { SavedState } from "./saved-state.ts";
+import { SessionStreams } from "./streams/session-streams.ts";
+import type { StreamHost } from "./streams/host.ts";
 
 /** A call that has not been answered yet. */
 interface UnansweredCall {
@@ -20,15 +19,9 @@ interface UnansweredCall {
   readonly isAwaited: boolean;
 }
 
-/** The streams and the state of a session that any node may serve. */
-export const sharedSession: PartKind<{
-  readonly SharedStreams: typeof SharedStreams;
-  readonly SavedState: typeof SavedState;
-}> = new PartKind("session");
-
-export class HttpSession implements SharedSession {
+export class HttpSession implements LiveSession {
   readonly connection: Connection;
-  readonly streams: ClientStreams;
+  readonly streams: SessionStreams;
   /** Calls without a response; usually none. */
   #unanswered: Set<UnansweredCall> | undefined;
   readonly #host: StreamHost;
@@ -39,12 +32,7 @@ export class HttpSession implements SharedSession {
   constructor(host: StreamHost, connection: Connection, subscriptions?: readonly string[]) {
     this.connection = connection;
     this.#host = host;
-    const { cluster, changes } = host.server;
-    const { others } = cluster;
-    this.streams =
-      others && changes
-        ? new (others.part(sharedSession).SharedStreams)(host, others, changes, connection)
-        : new SessionStreams(host, connection);
+    this.streams = new SessionStreams(host, connection);
     this.#detach = host.server.attach(connection, this.streams, {
       overflow: "gap",
       subscriptions: subscriptions ?? [],
@@ -54,15 +42,37 @@ export class HttpSession implements SharedSession {
 
   /** The connection of a new session. It keeps the identity of its principal; each request brings its own scopes. */
   static mint({ changes }: ServerPort, principal: Principal | undefined, caller: string): Connection {
-    const session = mintSessionId();
+    // 256 random bits are unguessable.
+    const session = randomId(32);
     const connection = new Connection({
       transport: "http",
       session,
       principal: identityOf(principal),
       caller,
     });
-    connection.changes = changes?.position;
+    connection.changes = changes.position;
     return connection;
+  }
+
+  /** Restores a session that another node started, or that this node had dropped. Undefined if this server does not support its revision. */
+  static revive(host: StreamHost, record: SessionRecord, caller: string): HttpSession | undefined {
+    const { id, principal, clientInfo, clientCapabilities, logLevel, initialized, changes } = record;
+    const revision = host.server.revisions.find(record.revision);
+    if (revision?.era !== "legacy") return undefined;
+    const connection = Object.assign(
+      new Connection({ transport: "http", session: id, principal, caller }, ownOptions),
+      {
+        revision,
+        clientInfo,
+        clientCapabilities,
+        logLevel,
+        initialized,
+        changes,
+      },
+    );
+    const session = new HttpSession(host, connection, record.subscriptions);
+    session.saved.adopt(record);
+    return session;
   }
 
   get id(): string {
@@ -97,13 +107,9 @@ export class HttpSession implements SharedSession {
     if (this.#unanswered?.size === 0) this.#unanswered = undefined;
   }
 
-  /** Made when it is first read: only a session that nodes share has it. */
+  /** Made when it is first read. */
   get saved(): SavedState {
-    const { server } = this.#host;
-    return (this.#saved ??= new ((server.cluster.others as JoinedCluster).part(sharedSession).SavedState)(
-      this.connection,
-      server,
-    ));
+    return (this.#saved ??= new SavedState(this.connection, this.#host.server));
   }
 
   cancel(id: RequestId, reason: string): void {
@@ -113,7 +119,6 @@ export class HttpSession implements SharedSession {
   close(reason?: SessionEnd): void {
     void this.#detach(reason);
     this.connection.inFlight.cancelAll("The session has ended");
-    this.streams.close();
-    if (reason === "deleted") this.#host.logs.removeSession(this.id);
+    this.streams.close(reason !== undefined);
   }
 }

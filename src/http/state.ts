@@ -1,33 +1,24 @@
 // The state that the routes of an endpoint share: the server, sessions, stream logs, listen requests and timers.
 import { ignoreRejection } from "../async/promises.ts";
-import type { JoinedCluster } from "../backplane/joined-cluster.ts";
-import { PartKind } from "../backplane/parts.ts";
+import type { Cluster } from "../backplane/cluster.ts";
 import { RateLimitedLog } from "../diagnostics/rate-limited-log.ts";
 import { internalError } from "../diagnostics/error-ids.ts";
 import { HalyardError } from "../errors.ts";
 import type { Connection } from "../server/context/connection.ts";
 import type { ServerPort } from "../server/calls/port.ts";
-import { LocalSessions, logKeptMs, type Sessions } from "../session/sessions.ts";
-import type { SharedSessions } from "../session/shared-sessions.ts";
+import { logKeptMs } from "../session/limits.ts";
+import { Sessions } from "../session/sessions.ts";
 import { Heartbeat, type Tended } from "./edge/heartbeat.ts";
 import type { HttpResponder } from "./edge/request.ts";
 import type { HttpSettings } from "./options.ts";
 import { Listens } from "./streams/listens.ts";
 import { refuse, replyError } from "./edge/replies.ts";
-import type { reviveSession } from "./revived-session.ts";
-import type { HttpSession } from "./session.ts";
-import type { ClientStreams } from "./streams/session-streams.ts";
-import { StreamLogs } from "./streams/stream-log.ts";
-import type { Witness } from "./streams/witness.ts";
+import { HttpSession } from "./session.ts";
+import type { SessionStreams } from "./streams/session-streams.ts";
+import type { Witness } from "./streams/host.ts";
 import { Unsent } from "./edge/unsent.ts";
 
-/** Sessions that any node may serve. */
-export const sharedSessions: PartKind<{
-  readonly SharedSessions: typeof SharedSessions;
-  readonly reviveSession: typeof reviveSession;
-}> = new PartKind("sessions");
-
-/** Records of sessions that are read at once to see whether they are still there. */
+/** How many records of sessions are read at once, to see whether the sessions still exist. */
 const maxChecks = 100;
 
 export class HttpState implements Tended {
@@ -35,16 +26,15 @@ export class HttpState implements Tended {
   readonly server: ServerPort;
   readonly settings: HttpSettings;
   readonly sessions: Sessions<HttpSession>;
-  readonly logs: StreamLogs;
   readonly heartbeat: Heartbeat;
   readonly unsent: Unsent;
-  /** For lines that any client can cause. */
+  /** For messages that any client can cause. */
   readonly rateLimitedLog: RateLimitedLog;
   /** Whether the server is closing: running calls may finish, and new ones are refused. */
   closing = false;
   witness: Witness | undefined;
   readonly listens: Listens;
-  /** Resolves when this node has joined the cluster, if there is one. What needs the other nodes waits for it. */
+  /** Resolves when this node has joined the cluster, if there is one. Work that needs the other nodes waits for it. */
   readonly joined: Promise<void>;
   readonly #stopHearing: readonly (() => void)[];
   /** The sessions whose records are still to be read, and how many are being read. */
@@ -60,16 +50,15 @@ export class HttpState implements Tended {
     this.listens = new Listens(limits, this.heartbeat);
     this.joined = ignoreRejection(ready.catch(refuseUnjoined));
     this.sessions = this.#openSessions();
-    this.logs = new StreamLogs(limits);
     this.unsent = new Unsent(this.heartbeat, limits.maxUnsentBytes, settings.stallMs);
-    server.keepSessions(logKeptMs(limits));
-    const { others } = server.cluster;
-    others?.logBudget.allow(limits.maxTotalBytes);
-    this.#stopHearing = others === undefined ? [] : this.#hear(others);
+    server.keepLogs({ keepMs: logKeptMs(limits), maxBytes: limits.maxStreamBytes });
+    const { cluster } = server;
+    cluster.logBudget.allow({ bytes: limits.maxTotalBytes, logs: limits.maxStreams });
+    this.#stopHearing = this.#hear(cluster);
   }
 
-  /** Answers other nodes about the calls that run here, and tells every session what happens to the cluster. */
-  #hear(cluster: JoinedCluster): (() => void)[] {
+  /** Answers questions of other nodes about the calls of this one, and passes events of the cluster to every session. */
+  #hear(cluster: Cluster): (() => void)[] {
     return [
       cluster.on("running", ({ session, stream }) => {
         const found = typeof session === "string" ? this.sessions.peek(session) : undefined;
@@ -80,22 +69,20 @@ export class HttpState implements Tended {
     ];
   }
 
-  #tellStreams(tell: (streams: ClientStreams) => void): void {
+  #tellStreams(tell: (streams: SessionStreams) => void): void {
     for (const { streams } of this.sessions.values()) tell(streams);
   }
 
   #openSessions(): Sessions<HttpSession> {
-    const { others: cluster } = this.server.cluster;
+    const { cluster } = this.server;
     const { limits } = this.settings;
-    if (cluster === undefined) return new LocalSessions(limits);
     const { joined, rateLimitedLog: log } = this;
-    const part = cluster.part(sharedSessions);
-    return new part.SharedSessions(
+    return new Sessions(
       {
         cluster,
         joined,
         log,
-        revive: (record, caller) => part.reviveSession(this, record, caller),
+        revive: (record, caller) => HttpSession.revive(this, record, caller),
         hasRoomFor: (caller, subscriptions) => this.server.hasRoomFor(caller, subscriptions),
         wake: () => this.heartbeat.add(this),
       },
@@ -135,7 +122,7 @@ export class HttpState implements Tended {
     }
   }
 
-  /** Hands the sessions over, or ends them, and hears nothing more of the cluster. */
+  /** Hands the sessions over, or ends them, and stops receiving events of the cluster. */
   async close(): Promise<void> {
     await this.sessions.close();
     this.heartbeat.stop();
@@ -154,9 +141,9 @@ export class HttpState implements Tended {
 
   /** Ends idle sessions and drops expired stream logs. */
   tend(now: number): boolean {
-    this.logs.sweep(now);
+    this.server.cluster.logBudget.sweep(now);
     this.sessions.sweep(now);
-    return this.sessions.needsSweeping || this.logs.streams > 0;
+    return this.sessions.needsSweeping;
   }
 }
 

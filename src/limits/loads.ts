@@ -13,7 +13,7 @@ export class Loads {
     this.words = new Shares(maxBytes);
   }
 
-  /** What all messages weigh now. */
+  /** The weight of all current messages. */
   get total(): number {
     return this.calls.total + this.words.total;
   }
@@ -102,7 +102,7 @@ export class Load {
     if (--this.#holders === 0) this.empty();
   }
 
-  /** Accepts a message that is alone, however small the budget is: the limits of one message bound it. */
+  /** Accepts a message that is alone, even if the budget is small: the limits of one message bound it. */
   #weigh(weight: number): boolean {
     const { max, total } = this.#shares;
     const more = weight - this.#counted;

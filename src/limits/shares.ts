@@ -13,8 +13,8 @@ interface Share {
 }
 
 /**
- * Counts how much of a limit each caller holds. The owner of the things counts them here, and takes from
- * {@link Shares.greediest} when the limit is reached.
+ * Counts how much of a limit each caller holds. The owner of the things counts them here, and evicts from {@link
+ * Shares.greediest} when the limit is reached.
  */
 export class Shares {
   readonly max: number;

@@ -1,26 +1,26 @@
-// The engine's clock, as a node estimates it: what expires does so by the clock that stamped it, whatever the node's own clock shows.
+// The engine's clock, as a node estimates it: values expire by the clock that stamped them, whatever the node's own clock shows.
 
 /**
- * NATS 2.9 never says what time it is, but stamps every message that it stores. One stamp tells how far the engine's clock is from the
- * time that has passed here since this process began.
+ * NATS 2.9 has no request for its time, but stamps every message that it stores. One stamp gives the difference between the
+ * engine's clock and the monotonic clock of this process.
  */
 export class EngineClock {
   readonly #stamp: () => Promise<number>;
-  /** What to add to `performance.now()`. Never too much: what has not expired is never taken for expired. */
+  /** The offset to `performance.now()`. It is never too large, so that an unexpired value never counts as expired. */
   #offset: number | undefined;
 
-  /** `stamp` has the engine stamp a message. */
+  /** `stamp` makes the engine stamp a message. */
   constructor(stamp: () => Promise<number>) {
     this.#stamp = stamp;
   }
 
-  /** Whether the engine's clock has passed this time. Asks the engine before it says yes. */
+  /** Whether the engine's clock has passed this time. Asks the engine before it returns true. */
   async hasPassed(time: number): Promise<boolean> {
     if (this.#offset !== undefined && performance.now() + this.#offset < time) return false;
     return performance.now() + (await this.set()) >= time;
   }
 
-  /** Asks the engine what time it is, and returns what to add to `performance.now()`. */
+  /** Asks the engine for its time, and returns the offset to `performance.now()`. */
   async set(): Promise<number> {
     this.#offset = undefined;
     return (this.#offset = (await this.#stamp()) - performance.now());

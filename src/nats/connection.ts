@@ -24,7 +24,7 @@ export interface NatsMessage {
   readonly headers?: { readonly code: number; get(name: string): string } | undefined;
 }
 
-/** What a NATS connection returns for a subscription. */
+/** A subscription of a NATS connection. */
 export interface NatsSubscription {
   unsubscribe(): void;
 }
@@ -52,7 +52,7 @@ export function checkConnection(connection: NatsConnection): void {
   if (connection.isDraining()) throw unusable("is draining: pass an open one, and drain it after the server");
 }
 
-/** A problem of the connection's own options, which ends it although the server comes back; else undefined. */
+/** The problem of a connection whose own options end it although the server comes back; undefined if there is none. */
 export function reconnectProblem(connection: NatsConnection): string | undefined {
   const { options } = connection as { readonly options?: Readonly<Record<string, unknown>> };
   const attempts = options?.["maxReconnectAttempts"];

@@ -17,7 +17,7 @@ import { Logs } from "./logs.ts";
 import { Names, tokenOf } from "./names.ts";
 import { Values } from "./values.ts";
 
-/** The oldest server that does everything that the engine needs. */
+/** The oldest server version with everything that the engine needs. */
 const [oldestMajor, oldestMinor] = [2, 9];
 
 /** Between attempts to use a stream that another node may be creating, in milliseconds. */
@@ -158,11 +158,11 @@ export class NatsEngine implements Engine {
     await this.#checkJetStream();
     const streams = [...this.#values.streams, ...this.#logs.streams];
     await Promise.all(streams.map((stream) => stream.ensure()));
-    // Another server may answer now. Asked here, so that it does not lengthen the first operation that needs it.
+    // Another server may respond now. Asked here, so that the first operation that needs the clock is not delayed.
     await this.#setClock();
   }
 
-  /** While another node creates a stream, the server knows it a moment before it takes messages. */
+  /** While another node creates a stream, the server lists it a moment before it accepts messages. */
   async #setClock(): Promise<void> {
     for (let pauseMs = shortestPauseMs; ; pauseMs *= 2) {
       try {

@@ -1,9 +1,9 @@
-// The requests of JetStream that Halyard needs: JSON in, JSON out, and messages that a stream stores.
+// The requests of JetStream that Halyard needs: JSON in both directions, and messages that a stream stores.
 import type { NatsMessage } from "./connection.ts";
 import type { Link, NatsHeaders } from "./link.ts";
 import { textFromBase64 } from "../wire/base64.ts";
 
-/** The errors of JetStream that mean something to Halyard, by what they mean. */
+/** The errors of JetStream that Halyard handles, by their meaning. */
 export const apiErrors = {
   noMessage: 10037,
   disabledForAccount: 10039,
@@ -14,7 +14,7 @@ export const apiErrors = {
   wrongSequence: 10071,
 } as const;
 
-/** What JetStream says of an operation that failed. */
+/** The error of JetStream for an operation that failed. */
 interface ApiError {
   readonly err_code: number;
   readonly description: string;
@@ -29,21 +29,25 @@ export interface StoredMessage {
   readonly text: string;
   /** When the engine stored it, by its own clock. */
   readonly storedAt: number;
-  /** Milliseconds that it is valid from then on; for ever without. */
+  /** How many milliseconds it is valid from then on; undefined for ever. */
   readonly ttlMs: number | undefined;
-  /** Of an entry: the number of the first one that its log ever had, as far as the appending node knew. */
+  /** Only for an entry: the number of the first one that its log ever had, as far as the appending node knew. */
   readonly since: number | undefined;
+  /** Of an entry: how many bytes its log keeps; as many as any log without. */
+  readonly maxBytes: number | undefined;
 }
 
-/** What goes with a message. */
+/** The headers of a message. */
 interface PublishOptions {
   readonly ttlMs: number | undefined;
   readonly since?: number | undefined;
+  readonly maxBytes?: number | undefined;
   /** The number that the newest message of the subject must have; 0 if there must be none. */
   readonly last?: number;
 }
 
 const [ttlHeader, sinceHeader] = ["Halyard-Ttl", "Halyard-Since"];
+export const maxBytesHeader = "Halyard-Max-Bytes";
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 
@@ -54,7 +58,7 @@ export class JetStream {
     this.#link = link;
   }
 
-  /** Calls the API. Of the errors, the caller handles those in `expected`. */
+  /** Calls the API. Errors in `expected` are returned for the caller to handle. */
   async call<Result>(
     name: string,
     body: object | undefined,
@@ -68,10 +72,11 @@ export class JetStream {
   async publish(
     subject: string,
     text: string,
-    { ttlMs, since, last }: PublishOptions,
+    { ttlMs, since, maxBytes, last }: PublishOptions,
   ): Promise<number | undefined> {
     const expected = { "Nats-Expected-Last-Subject-Sequence": last };
-    const headers = headersOf({ [ttlHeader]: ttlMs, [sinceHeader]: since, ...expected });
+    const own = { [ttlHeader]: ttlMs, [sinceHeader]: since, [maxBytesHeader]: maxBytes };
+    const headers = headersOf({ ...own, ...expected });
     const message = await this.#request(subject, encoder.encode(text), headers);
     const { error, seq } = this.#replyOf<{ seq: number }>(message, [apiErrors.wrongSequence]);
     return error ? undefined : seq;
@@ -91,8 +96,8 @@ export class JetStream {
     const headers = textFromBase64(message.hdrs ?? "") ?? "";
     const field = (name: string): number | undefined =>
       numberOf(new RegExp(`^${name}: (\\d+)`, "m").exec(headers)?.[1]);
-    const [ttlMs, since] = [field(ttlHeader), field(sinceHeader)];
-    return { sequence: message.seq, text, storedAt: Date.parse(message.time), ttlMs, since };
+    const [ttlMs, since, maxBytes] = [field(ttlHeader), field(sinceHeader), field(maxBytesHeader)];
+    return { sequence: message.seq, text, storedAt: Date.parse(message.time), ttlMs, since, maxBytes };
   }
 
   async #request(subject: string, payload: Uint8Array, headers?: NatsHeaders): Promise<NatsMessage> {
@@ -118,7 +123,7 @@ export class JetStream {
   }
 }
 
-/** A delivered message of a push consumer, whose reply subject says where it is in the stream. */
+/** A delivered message of a push consumer. Its reply subject contains its position in the stream. */
 export function deliveredMessage({ data, reply, headers }: NatsMessage): StoredMessage & { pending: number } {
   // $JS.ACK.<stream>.<consumer>.<deliveries>.<stream sequence>.<consumer sequence>.<nanoseconds>.<pending>: newer servers put two tokens
   // before the stream and one at the end.
@@ -130,11 +135,12 @@ export function deliveredMessage({ data, reply, headers }: NatsMessage): StoredM
     storedAt: Number(nanoseconds) / 1e6,
     ttlMs: numberOf(headers?.get(ttlHeader)),
     since: numberOf(headers?.get(sinceHeader)),
+    maxBytes: numberOf(headers?.get(maxBytesHeader)),
     pending: Number(pending),
   };
 }
 
-function numberOf(text: string | undefined): number | undefined {
+export function numberOf(text: string | undefined): number | undefined {
   return text ? Number(text) : undefined;
 }
 
@@ -147,7 +153,7 @@ function headersOf(fields: Readonly<Record<string, number | undefined>>): NatsHe
   return { encode: () => bytes };
 }
 
-/** Whether nobody takes the subject of a request, as either generation of the client says it. */
+/** Whether a request failed because its subject has no responder. The two generations of the client report that differently. */
 export function isNoResponders(error: unknown): boolean {
   const { isNoResponders: says, code } = error as { isNoResponders?: () => boolean; code?: unknown };
   return (typeof says === "function" && says.call(error)) || code === "503";

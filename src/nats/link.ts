@@ -1,4 +1,4 @@
-// A node's use of the NATS connection: what it asks fails at once while the server is away, and it gets ready again afterwards.
+// A node's use of the NATS connection: its requests fail at once while the server is away, and it gets ready again afterwards.
 import { pauseInBackground } from "../async/timers.ts";
 import type { EngineReceiver } from "../backplane/engine.ts";
 import type { Logger } from "../diagnostics/logger.ts";
@@ -14,7 +14,7 @@ export interface LinkOptions {
   readonly connection: NatsConnection;
   readonly receiver: EngineReceiver;
   readonly logger: Logger;
-  /** Creates what this node needs on the server, unless it exists. */
+  /** Creates the streams that this node needs on the server, unless they exist. */
   readonly prepare: () => Promise<void>;
 }
 
@@ -36,7 +36,7 @@ export class Link {
     this.#statuses = options.connection.status();
   }
 
-  /** Resolves when everything is there that the node needs. */
+  /** Resolves when everything that the node needs exists on the server. */
   async open(): Promise<void> {
     void this.#watch();
     void this.#options.connection.closed().then((reason) => {
@@ -57,7 +57,7 @@ export class Link {
   request(subject: string, payload: Uint8Array, headers?: NatsHeaders): Promise<NatsMessage> {
     const connection = this.#connected(payload.length + (headers?.encode().length ?? 0));
     const options = { timeout: requestMs, ...(headers && { headers }) };
-    // Without an answer the server may be gone, although the connection is open: further requests would only queue up.
+    // Without a response the server may be gone, although the connection is open: further requests would only queue up.
     const timer = setTimeout(
       () => this.interrupt(new Error(`NATS did not answer within ${requestMs} ms`)),
       requestMs,
@@ -65,7 +65,7 @@ export class Link {
     return this.unlessLost(connection.request(subject, payload, options)).finally(() => clearTimeout(timer));
   }
 
-  /** Rejects as soon as the connection is lost, although the client of NATS waits on. */
+  /** Rejects as soon as the connection is lost. The NATS client itself would keep waiting. */
   async unlessLost<Result>(work: Promise<Result>): Promise<Result> {
     let reject: (error: Error) => void = () => {};
     const lost = new Promise<never>((_, fail) => {
@@ -83,10 +83,10 @@ export class Link {
     this.#connected(payload.length).publish(subject, payload, ...(reply === undefined ? [] : [{ reply }]));
   }
 
-  /** The client of NATS subscribes again by itself after it has reconnected. */
+  /** The NATS client subscribes again itself after it has reconnected. */
   subscribe(subject: string, take: (message: NatsMessage) => void): NatsSubscription {
     const { connection, logger } = this.#options;
-    // An exception in a callback would stop the client of NATS from reading.
+    // An exception in a callback would stop the NATS client from reading.
     const callback = (error: unknown, message: NatsMessage): void => {
       try {
         if (error)
@@ -105,7 +105,7 @@ export class Link {
     };
   }
 
-  /** Something that the node needs has disappeared from the server: what it held is lost. */
+  /** Called when something that the node needs has disappeared from the server, with its data. */
   interrupt(error: Error): void {
     if (this.#problem !== undefined) return;
     this.#lose(error);
@@ -124,7 +124,7 @@ export class Link {
     this.#rejectWaiting(this.#problem);
   }
 
-  /** The client of NATS would queue what it is given while it has no connection, and send it later. */
+  /** Throws without a connection, because the NATS client would queue messages, and send them later. */
   #connected(bytes: number): NatsConnection {
     const { connection } = this.#options;
     if (!this.#isConnected) this.check();
@@ -160,7 +160,7 @@ export class Link {
     this.#waiting.clear();
   }
 
-  /** The client of NATS may say several times that it has reconnected. */
+  /** The NATS client may report several times that it has reconnected. */
   async #recover(): Promise<void> {
     const outage = this.#outages;
     if (this.#recovering === outage) return;
@@ -176,7 +176,7 @@ export class Link {
     this.#options.receiver.back();
   }
 
-  /** The server reads subscriptions and requests in order, so its replies say also that this node receives again. */
+  /** The server handles subscriptions and requests in order, so its reply also proves that this node receives again. */
   async #isPrepared(pauseMs: number): Promise<boolean> {
     const { prepare, logger } = this.#options;
     try {
@@ -195,12 +195,12 @@ function nextPause(pauseMs: number): number {
   return Math.min(2 * pauseMs, longestPauseMs);
 }
 
-/** Headers as the client of NATS takes them: it calls `encode`. */
+/** Headers in the form of the NATS client, which calls `encode`. */
 export interface NatsHeaders {
   encode(): Uint8Array;
 }
 
-/** The client of NATS would reject it too, but without the numbers. */
+/** The NATS client would reject it too, but without the numbers in the message. */
 function checkSize({ info }: NatsConnection, bytes: number): void {
   if (info === undefined || bytes <= info.max_payload) return;
   throw new RangeError(

@@ -9,8 +9,8 @@ const inactiveThreshold = 5e9;
 const readMs = 5000;
 
 /**
- * Messages and bytes of a page: what the server has of a log usually fits. If messages do not fit, or have become too old meanwhile,
- * the server says so after some nanoseconds. It says the same if it is too busy to send any in that time.
+ * Messages and bytes of a page: the messages of one log usually fit. If messages do not fit, or have expired meanwhile, the
+ * server ends the page after some nanoseconds. It also does so if it is too busy to send any in that time.
  */
 const page = { batch: 1100, max_bytes: 1536 * 1024, no_wait: true, expires: 100e6 };
 
@@ -72,7 +72,7 @@ export class LogReads {
     return (await this.#jetstream.call<Consumer>(`CONSUMER.INFO.${this.#stream}.${name}`, {})).num_pending;
   }
 
-  /** Reads a page, and resolves with how many messages follow it, as far as its last one says. */
+  /** Reads a page, and resolves with how many messages follow it, according to its last one. */
   async #readPage({ name }: Consumer, messages: StoredMessage[]): Promise<number> {
     const inbox = this.#inbox(String(++this.#pages));
     const before = messages.length;
@@ -83,7 +83,7 @@ export class LogReads {
     const subscription = this.#link.subscribe(inbox, (message) => {
       const { code = 0 } = message.headers ?? {};
       if (endsOfPage.has(code)) return finish(left);
-      // The consumer is gone: what was read so far is not the log.
+      // The consumer is gone, so the messages read so far are not the whole log.
       if (code >= 400) return fail(new Error(`NATS stopped to deliver a log, with status ${code}`));
       const { pending, ...stored } = deliveredMessage(message);
       messages.push(stored);

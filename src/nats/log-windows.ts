@@ -1,11 +1,11 @@
-// How much this node knows to be in each log, since NATS limits the messages of a subject and not their bytes.
+// The known contents of each log, because NATS limits the number of messages of a subject, and not their bytes.
 import { inBackground } from "../async/timers.ts";
 import { maxLogBytes } from "../backplane/engine.ts";
 
 /** Logs that are remembered. Those that were used least recently are forgotten first. */
 const maxKnown = 10_000;
 
-/** Milliseconds between two looks for logs that have expired. */
+/** Milliseconds between two sweeps for expired logs. */
 const lookMs = 10_000;
 
 interface Window {
@@ -16,7 +16,7 @@ interface Window {
   endsAt: number;
 }
 
-/** What to do with the messages of a log. */
+/** Removes messages of a log. */
 interface LogRemover {
   /** Removes the messages before this number. */
   drop(log: string, before: number): void;
@@ -25,8 +25,8 @@ interface LogRemover {
 }
 
 /**
- * Drops the messages before a window as soon as the window alone fills a log, and begins the next one. So the server holds less than
- * two full logs of what this node has written or heard.
+ * Drops the messages before a window as soon as the window alone fills a log, and begins the next one. So the server holds less
+ * than two full logs of messages that this node has written or received.
  */
 export class LogWindows {
   readonly #remover: LogRemover;
@@ -37,17 +37,17 @@ export class LogWindows {
     this.#remover = remover;
   }
 
-  /** Counts a message that the server has stored. */
-  add(log: string, sequence: number, bytes: number): void {
+  /** Counts a message that the server has stored, in a log that keeps so many bytes. */
+  add(log: string, sequence: number, bytes: number, maxBytes: number = maxLogBytes): void {
     const window = this.#windowOf(log);
     if (window.bytes === 0) window.start = sequence;
     window.bytes += bytes;
-    if (window.bytes < maxLogBytes) return;
+    if (window.bytes < Math.min(maxBytes, maxLogBytes)) return;
     this.#remover.drop(log, window.start);
     window.bytes = 0;
   }
 
-  /** The log is kept for that time from now on. */
+  /** Called when the log is kept for that time from now on. */
   keep(log: string, keepMs: number): void {
     const window = this.#windowOf(log);
     window.endsAt = performance.now() + keepMs;

@@ -4,27 +4,30 @@ import { byteLength } from "../backplane/stored.ts";
 import { ignoreRejection } from "../async/promises.ts";
 import type { EngineClock } from "./clock.ts";
 import type { NatsMessage, NatsSubscription } from "./connection.ts";
-import type { JetStream, StoredMessage } from "./jetstream.ts";
+import { type JetStream, maxBytesHeader, numberOf, type StoredMessage } from "./jetstream.ts";
 import type { Link } from "./link.ts";
 import { LogReads } from "./log-reads.ts";
 import { LogWindows } from "./log-windows.ts";
 import { type Names, tokenOf } from "./names.ts";
 import { Stream } from "./stream.ts";
 
-/** How many times its `keepMs` an entry stays on the server, since nothing can lengthen the time of a message while its log is followed. */
+/**
+ * How many times its `keepMs` an entry stays on the server, because the expiry of a message cannot be extended while its log is
+ * followed.
+ */
 const agesKept = 4;
 
-/** Marks that are written at the same time. */
+/** How many marks are written at the same time. */
 const marksAtOnce = 64;
 
-/** Logs whose first number is remembered. */
+/** How many logs have their first number remembered. */
 const maxKnown = 10_000;
 
 interface Followed {
   readonly subscription: NatsSubscription;
   /** The number of the newest entry that has arrived. */
   arrived: number;
-  /** The number of the entry after which this node follows no longer. */
+  /** The number of the entry after which this node stops following. */
   last: number;
 }
 
@@ -40,13 +43,13 @@ export interface LogsOptions {
 export class Logs {
   readonly #options: LogsOptions;
   readonly #entries: Stream;
-  /** A mark for each followed log, which keeps the log although nothing is added to it. */
+  /** A mark for each followed log, which keeps the log even if no entries are added. */
   readonly #marks: Stream;
   readonly #reads: LogReads;
   readonly #followed = new Map<string, Followed>();
   /**
-   * The first sequence number of each log, as this node knows it. It goes with every entry: the server removes entries by their age, and
-   * what is left must not look like a whole log.
+   * The first sequence number of each log, as this node knows it. It is sent with every entry: the server removes old entries,
+   * and the remaining ones must not look like a whole log.
    */
   readonly #since = new Map<string, number>();
   readonly #windows: LogWindows;
@@ -57,7 +60,7 @@ export class Logs {
     this.#entries = new Stream(jetstream, {
       name: names.stream("log"),
       subjects: [names.subject("log", "*"), names.subject("clock")],
-      // One more than a log has, to know the number of the one before the first.
+      // One more than a log has, to know the number before the first entry.
       max_msgs_per_subject: maxLogEntries + 1,
       republish: { src: names.subject("log", "*"), dest: names.subject("live", "{{wildcard(1)}}") },
     });
@@ -77,7 +80,7 @@ export class Logs {
     return [this.#entries, this.#marks];
   }
 
-  /** Has the engine stamp a message, and returns the time. */
+  /** Makes the engine stamp a message, and returns the time. */
   async stamp(): Promise<number> {
     const { jetstream, names } = this.#options;
     const seq = (await jetstream.publish(names.subject("clock"), "", { ttlMs: undefined })) ?? 0;
@@ -87,23 +90,23 @@ export class Logs {
   }
 
   async append(log: string, text: string, options: AppendOptions): Promise<number> {
-    const { keepMs, follow, isOnly } = options;
+    const { keepMs, follow, isOnly, maxBytes } = options;
     const { jetstream, names } = this.#options;
     await this.#entries.keep(agesKept * keepMs);
     const token = await tokenOf(log);
     const wasFollowed = this.#followed.has(log);
-    // The server reads the subscription before the entry.
+    // The server handles the subscription before the entry.
     if (follow === "start") this.#subscribe(log, token);
     try {
       const subject = names.subject("log", token);
-      // What is left must not look like a whole log.
+      // The remaining entries must not look like a whole log.
       if (isOnly && !this.#since.has(log)) await this.#learnSince(log, subject);
       const since = this.#since.get(log);
-      const published = (await jetstream.publish(subject, text, { ttlMs: keepMs, since })) ?? 0;
+      const published = (await jetstream.publish(subject, text, { ttlMs: keepMs, since, maxBytes })) ?? 0;
       const sequence = this.#numberOf(published);
       if (!this.#since.has(log)) void ignoreRejection(this.#learnSince(log, subject));
       if (isOnly) await this.#purge(log, published);
-      else if (!this.#followed.has(log)) this.#windows.add(log, published, byteLength(text));
+      else if (!this.#followed.has(log)) this.#windows.add(log, published, byteLength(text), maxBytes);
       this.#windows.keep(log, keepMs);
       if (follow === "stop") this.#stopAfter(log, sequence);
       return sequence;
@@ -115,7 +118,8 @@ export class Logs {
 
   async read(log: string, from: number): Promise<readonly LogEntry[]> {
     const subject = this.#options.names.subject("log", await tokenOf(log));
-    // With the entry before `from`, the number before the next one is known. Who names an entry of the log has read it before.
+    // Reading the entry before `from` too gives the `previous` number of the next one. A caller that names an entry of the log
+    // has read it before.
     const first = from - this.#entries.base;
     let messages = await this.#reads.read(subject, Math.max(first - 1, 1));
     const isWhole = first <= 1 || (messages[0]?.sequence ?? 0) > first;
@@ -149,7 +153,7 @@ export class Logs {
     await this.#purge(log);
   }
 
-  /** Forgets what it knows of the logs: the server may have lost them. */
+  /** Forgets the first numbers and windows of the logs, because the server may have lost them. */
   forget(): void {
     this.#since.clear();
     this.#windows.clear();
@@ -162,7 +166,7 @@ export class Logs {
     await jetstream.call(`STREAM.PURGE.${this.#entries.name}`, { filter, ...(seq !== undefined && { seq }) });
   }
 
-  /** Removes a log that has expired: the server would keep its messages for as long as those of logs that are followed. */
+  /** Removes an expired log, because the server would keep its messages for as long as those of followed logs. */
   async #removeExpired(log: string): Promise<void> {
     const { jetstream, names } = this.#options;
     const subject = names.subject("log", await tokenOf(log));
@@ -211,17 +215,17 @@ export class Logs {
     const followed = this.#followed.get(log);
     const sequence = Number(headers?.get("Nats-Sequence"));
     const previous = Number(headers?.get("Nats-Last-Sequence"));
-    // Somebody else can publish to the subject, without these headers.
+    // Another program may publish to the subject without these headers.
     if (followed === undefined || !(sequence > previous)) return;
     const entry = this.#entryOf({ sequence, previous, text: new TextDecoder().decode(data) });
     this.#options.entry(log, entry);
-    this.#windows.add(log, sequence, data.length);
+    this.#windows.add(log, sequence, data.length, numberOf(headers?.get(maxBytesHeader)));
     if (previous === 0) this.#knowSince(log, sequence);
     followed.arrived = entry.sequence;
     this.#stopAfter(log, followed.last);
   }
 
-  /** Numbers begin again when the server has lost the stream; those of entries go on. */
+  /** The server's numbers start again after it has lost the stream, but those of entries continue. */
   #numberOf(sequence: number): number {
     return sequence === 0 ? 0 : this.#entries.base + sequence;
   }
@@ -230,7 +234,7 @@ export class Logs {
     return { sequence: this.#numberOf(sequence), previous: this.#numberOf(previous), text };
   }
 
-  /** Follows the log no longer, once it has the entry with this number. */
+  /** Stops following the log once the entry with this number has arrived. */
   #stopAfter(log: string, sequence: number): void {
     const followed = this.#followed.get(log);
     if (followed === undefined) return;
@@ -241,22 +245,24 @@ export class Logs {
   }
 }
 
-/** The messages as entries, each with the number of the one before it. `isWhole`: the first is the first one that the server has. */
+/**
+ * The messages as entries, each with the number of the one before. `isWhole`: the first message is the first one on the server.
+ */
 function entriesOf(messages: readonly StoredMessage[], isWhole: boolean): LogEntry[] {
   const entries = messages.map(({ sequence, text }, index) => {
     const previous = messages[index - 1]?.sequence ?? (isWhole ? removedBefore(messages) : sequence - 1);
     return { sequence, previous, text };
   });
-  return newestOf(entries.slice(-maxLogEntries));
+  return newestOf(entries.slice(-maxLogEntries), messages.at(-1)?.maxBytes);
 }
 
 /** As many of the newest entries as a log keeps; the server may still have more. */
-function newestOf(entries: readonly LogEntry[]): LogEntry[] {
+function newestOf(entries: readonly LogEntry[], maxBytes = maxLogBytes): LogEntry[] {
   let bytes = 0;
   let from = entries.length;
   while (from > 0) {
     bytes += byteLength(entries[from - 1]?.text ?? "");
-    if (bytes > maxLogBytes && from < entries.length) break;
+    if (bytes > Math.min(maxBytes, maxLogBytes) && from < entries.length) break;
     from--;
   }
   return entries.slice(from);

@@ -1,6 +1,6 @@
 // Names of streams and subjects: whatever the characters of a prefix, tag or log, no two share a name.
 
-/** Longer tokens become digests: the server ends a connection that sends a line of more than 4096 bytes. */
+/** Longer tokens are replaced by digests: the server ends a connection that sends a line of more than 4096 bytes. */
 const longestToken = 256;
 
 /** Escapes everything that a subject or the name of a stream may not have, and `_`, which separates the parts of such a name. */

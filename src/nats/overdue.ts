@@ -1,7 +1,7 @@
-// Values of this node that expire before the server removes them: the node removes them in time, so that nobody counts them.
+// Values of this node that expire before the server removes them. The node removes them in time, so that they are not counted.
 import { inBackground, longestTimerMs } from "../async/timers.ts";
 
-/** How many are remembered. The others are counted until the server removes them. */
+/** How many values are remembered. The others are counted until the server removes them. */
 const maxRemembered = 10_000;
 
 export class Overdue {
@@ -33,7 +33,7 @@ export class Overdue {
     if (dueAt >= this.#wakesAt) return;
     this.#wakesAt = dueAt;
     clearTimeout(this.#timer);
-    // Rounded up, since a timer may fire a little early.
+    // Rounded up, because a timer may fire a little early.
     const waitMs = Math.min(Math.ceil(dueAt - performance.now()) + 1, longestTimerMs);
     this.#timer = inBackground(setTimeout(() => this.#wake(), waitMs));
   }

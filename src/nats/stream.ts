@@ -1,10 +1,10 @@
-// A JetStream stream of the cluster: created where it is missing, and kept long enough for what is written to it.
+// A JetStream stream of the cluster: created if it is missing, with an age that is long enough for its messages.
 import { ignoreRejection } from "../async/promises.ts";
 import { inBackground } from "../async/timers.ts";
 import { unusable } from "./connection.ts";
 import { apiErrors, type JetStream, type Reply } from "./jetstream.ts";
 
-/** What the streams of the cluster differ in. */
+/** The differences between the streams of the cluster. */
 export interface StreamShape {
   readonly name: string;
   readonly subjects: readonly string[];
@@ -21,7 +21,7 @@ interface StreamInfo {
 /** The shortest `max_age` that the server takes, in milliseconds. */
 const shortestAgeMs = 100;
 
-/** Milliseconds after a change until the node looks whether it stands: longer than a request of another node takes. */
+/** Milliseconds after a change until the node checks that it still stands: longer than a request of another node takes. */
 const lookAgainMs = 6000;
 
 /** More messages than a stream can take in a millisecond. */
@@ -34,7 +34,7 @@ export class Stream {
   readonly name: string;
   readonly #jetstream: JetStream;
   readonly #shape: StreamShape;
-  /** What this node has written for, and what the server keeps; infinite without a limit. */
+  /** The longest age that this node has written for, and the age that the server keeps; infinite without a limit. */
   #neededMs = shortestAgeMs;
   #maxAgeMs = 0;
   #created = "";
@@ -46,7 +46,7 @@ export class Stream {
     this.name = shape.name;
   }
 
-  /** Differs from that of a stream with the same name that was created after the server had lost this one. */
+  /** Differs from the epoch of a stream with the same name that the server had before and lost. */
   get epoch(): string {
     return this.#created;
   }
@@ -67,14 +67,14 @@ export class Stream {
     const config = this.#newConfig();
     const reply = await this.#jetstream.call<StreamInfo>(`STREAM.CREATE.${this.name}`, config, expected);
     if (reply.error === undefined) return void this.#learn(reply);
-    // The subjects overlap also with those of this very stream, while another node creates it in a cluster of servers.
+    // The error also occurs with the subjects of this same stream, while another node creates it in a cluster of servers.
     const found = await this.#find([apiErrors.noStream]);
     if (!found.error) return this.#raise();
     const subjects = this.#shape.subjects.join(", ");
     throw unusable(`has a stream that takes ${subjects}: pass another \`prefix\`, or remove that stream`);
   }
 
-  /** Makes the server keep messages of this age; without a number for ever. */
+  /** Makes the server keep messages for this age; for ever if it is undefined. */
   async keep(ageMs: number | undefined): Promise<void> {
     const neededMs = ageMs ?? Number.POSITIVE_INFINITY;
     while (neededMs > this.#maxAgeMs) {
@@ -94,18 +94,19 @@ export class Stream {
     return this.#learn(await this.#find()).state.messages;
   }
 
-  /** Raises the age. It is never lowered, since another node may need it, and what an operator has set stays. */
+  /** Raises the age. It is never lowered, because another node may need it, and an operator's higher setting is kept. */
   async #raise(): Promise<void> {
     let { config } = this.#learn(await this.#find());
     if (this.#neededMs <= this.#maxAgeMs) return;
     for (let attempt = 1; this.#neededMs > this.#maxAgeMs; attempt++) {
       const raised = { ...config, max_age: nanosecondsOf(this.#neededMs) };
-      // In a cluster of servers, nodes that raise it at the same time may meet an overlap of the stream with itself.
+      // In a cluster of servers, nodes that raise the age at the same time may get the error that the stream overlaps with
+      // itself.
       const expected = attempt < maxAttempts ? [apiErrors.subjectsOverlap] : [];
       await this.#jetstream.call(`STREAM.UPDATE.${this.name}`, raised, expected);
       ({ config } = this.#learn(await this.#find()));
     }
-    // Another node may have raised it at the same time, to a lower age, and not have seen this one.
+    // Another node may have raised it at the same time, to a lower age, without seeing this change.
     inBackground(setTimeout(() => void ignoreRejection(this.#raise()), lookAgainMs));
   }
 
@@ -123,7 +124,7 @@ export class Stream {
   #newConfig(): object {
     return {
       ...this.#shape,
-      // With several, servers of 2.9 let more than one of concurrent writers believe that it has replaced a value.
+      // With several replicas, servers of 2.9 may let more than one concurrent writer replace a value.
       num_replicas: 1,
       retention: "limits",
       storage: "file",
@@ -133,7 +134,7 @@ export class Stream {
       max_bytes: -1,
       max_msg_size: -1,
       max_age: nanosecondsOf(this.#neededMs),
-      // Nothing here has a message id; the window must not be longer than the age.
+      // No message here has an id, and the window must not exceed the age.
       duplicate_window: nanosecondsOf(shortestAgeMs),
     };
   }
@@ -143,7 +144,7 @@ function epochOf(created: string): string {
   return Date.parse(created).toString(36);
 }
 
-/** As the server has it: 0 is for ever. */
+/** The unit of the server, where 0 means for ever. */
 function nanosecondsOf(timeMs: number): number {
   return timeMs === Number.POSITIVE_INFINITY ? 0 : Math.ceil(timeMs) * 1e6;
 }

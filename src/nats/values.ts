@@ -7,13 +7,13 @@ import { type Names, tokenOf } from "./names.ts";
 import { Overdue } from "./overdue.ts";
 import { Stream } from "./stream.ts";
 
-/** Operations that run at the same time. */
+/** How many operations run at the same time. */
 const atOnce = 64;
 
 /** Attempts to remove a value that other nodes replace meanwhile. */
 const maxRemovals = 20;
 
-/** Where a value is. */
+/** The stream and subject of a value. */
 interface Place {
   readonly kind: ValueKind;
   readonly stream: Stream;
@@ -68,7 +68,7 @@ export class Values {
     const place = await this.#place(key);
     const created = await this.#write(place, text, ttlMs, 0);
     if (created !== undefined) return created;
-    // Something is there: another value, or one that has expired and that the server keeps for longer ones.
+    // There is another value, or an expired one that the server has not removed yet.
     const found = await this.#find(place);
     if (found !== undefined && !(await this.#isOver(found))) return undefined;
     return this.#write(place, text, ttlMs, found?.sequence ?? 0);
@@ -81,13 +81,13 @@ export class Values {
     version: string,
   ): Promise<string | undefined> {
     const place = await this.#place(key);
-    // The server may keep a value that has expired, for others of its kind that live longer.
+    // The server may still have an expired value, because others of its kind live longer.
     const found = await this.#read(place);
     if (found === undefined || versionOf(place, found.sequence) !== version) return undefined;
     return this.#write(place, text, ttlMs, found.sequence);
   }
 
-  /** Writes the values again. A value that is replaced meanwhile starts its time again by that. */
+  /** Writes the values again. If a value is replaced meanwhile, that restarts its expiry. */
   async touch(keys: readonly ValueKey[], ttlMs: number): Promise<void> {
     const touchOne = async (key: ValueKey): Promise<void> => {
       const place = await this.#place(key);
@@ -113,7 +113,7 @@ export class Values {
     return this.#stream(kind).count();
   }
 
-  /** Forgets what this node would remove: the server may give out its numbers again. */
+  /** Forgets the values that this node would remove, because the server may assign their numbers again. */
   forget(): void {
     for (const overdue of Object.values(this.#overdue)) overdue.clear();
   }
@@ -173,7 +173,7 @@ export class Values {
   }
 }
 
-/** Numbers begin again when the server has lost a stream, so the stream's epoch belongs to a version. */
+/** The server's numbers start again after it has lost a stream, so a version includes the epoch of the stream. */
 function versionOf({ stream }: Place, sequence: number): string {
   return `${stream.epoch}.${sequence}`;
 }

@@ -81,7 +81,7 @@ function isEmpty(body: unknown): boolean {
 
 function frameworkBody(body: unknown, maxBytes: number): HttpBody {
   if (typeof body !== "string" && !Buffer.isBuffer(body)) {
-    // A parser of forms makes a name of the whole message.
+    // A form parser turns the whole message into a field name.
     const isForm = Object.keys(Object(body) as object)[0]?.startsWith("{") === true;
     return isForm ? { kind: "taken" } : { kind: "parsed", value: body };
   }

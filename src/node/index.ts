@@ -114,7 +114,7 @@ export interface NodeHandler {
  * ```
  */
 export function nodeHandler(server: Servable, options: HttpOptions = {}): NodeHandler {
-  // First, since a framework may have been given this function instead of what it returns.
+  // Check the server first, because a framework may have been given this function instead of the handler that it returns.
   const port = portOf(server, "HTTP");
   checkOptions(mountPlace, options, knownHttpOptions);
   const handler = toHandler(new Endpoint(port, options, hostsFor([], options)));
@@ -186,7 +186,7 @@ async function serve(
   try {
     await endpoint.ready;
   } catch (error) {
-    // Otherwise the server would count as served, and a later one would not leave the cluster when it closes.
+    // Without this, the server would count as served, and a later one would not leave the cluster when it closes.
     await endpoint.close();
     throw error;
   }
@@ -229,7 +229,7 @@ async function serve(
 /** Closes the endpoint, then waits until its responses have been sent. */
 async function closeAll(listening: readonly Listening[], endpoint: Endpoint): Promise<void> {
   for (const { http } of listening) stopListening(http);
-  // A proxy that has connected is about to send a request, and would not retry a POST elsewhere if the connection closed.
+  // A proxy that has just connected is about to send a request, and would not retry a POST elsewhere if the connection closed.
   await untilOrAfter(firstRequestMs, () => listening.every(({ silent }) => silent.size === 0));
   await endpoint.close();
   await untilOrAfter(endpoint.settings.graceMs, () => endpoint.unsent.bytes === 0);
@@ -240,8 +240,8 @@ async function closeAll(listening: readonly Listening[], endpoint: Endpoint): Pr
 }
 
 /**
- * Takes no more connections. `http.close()` would also close those that are still sending a response; on Bun, where nothing else
- * stops it, the server listens until they are sent, and refuses what arrives.
+ * Accepts no more connections. `http.close()` would also close those that are still sending a response. Bun has no other way to
+ * stop, so there the server listens until the responses are sent, and refuses new requests.
  */
 function stopListening(http: Server): void {
   if (http instanceof NetServer) NetServer.prototype.close.call(http);
@@ -263,6 +263,6 @@ const serverOptions: ServerOptions = {
   keepAliveTimeout: 65_000,
   // How often Node checks these timeouts; its default of 30 s would triple the shortest.
   connectionsCheckingInterval: 2000,
-  // Otherwise Node uses the first of two Host or Authorization headers, and a proxy may use the other.
+  // Without this, Node uses the first of two Host or Authorization headers, and a proxy may use the other.
   joinDuplicateHeaders: true,
 };

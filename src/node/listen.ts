@@ -1,4 +1,4 @@
-// Opens the port of a server, and says in plain words why it cannot.
+// Opens the port of a server, and explains why it cannot be opened.
 import type { Server } from "node:http";
 import { HalyardError } from "../errors.ts";
 

@@ -25,7 +25,7 @@ function writeHead(response: ServerResponse, status: number, headers: HttpHeader
 export class NodeResponder implements HttpResponder {
   refusals: RefusalWatch | undefined;
   corsHeaders: HttpHeaders | undefined;
-  /** Called when other code turns out to have sent the response. */
+  /** Called when other code has sent the response. */
   onTaken: (() => void) | undefined;
   readonly #response: ServerResponse;
   readonly #request: HttpRequest;

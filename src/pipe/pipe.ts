@@ -228,7 +228,7 @@ export class Pipe {
         : this.#server.answer(message, exchange));
       const response = typeof answer === "object" ? this.#server.encode(answer) : answer;
       if (response !== undefined) this.#write(response);
-      // Only after the reply to `initialize`, so that no notification overtakes it.
+      // Attach after the reply to `initialize`, so that no notification overtakes it.
       const isAgreedNow = !wasAgreed && this.connection.revision !== undefined;
       if (isAgreedNow && !this.#draining) this.#detach ??= this.#server.attach(this.connection, this.#stream);
     } catch (error) {
@@ -280,7 +280,7 @@ export class Pipe {
     try {
       this.#congested = !this.#output.write(text) || this.#congested;
     } catch (error) {
-      // A disconnected peer must neither fail the call nor keep others from getting a push.
+      // A disconnected peer must neither fail the call nor prevent pushes to other peers.
       this.#congested = true;
       this.#tryOut(() => this.#output.destroy(`The output failed: ${String(error)}`));
     }

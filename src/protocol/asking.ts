@@ -2,7 +2,7 @@
 import type { JsonObject } from "../wire/message.ts";
 import type { AudioContent, ContentBlock, ImageContent, TextContent } from "./model.ts";
 
-/** The model calls a tool of the sampling request. */
+/** A call by the model of a tool from the sampling request. */
 export interface ToolUseContent {
   readonly type: "tool_use";
   readonly id: string;
@@ -82,7 +82,7 @@ export interface AskOptions {
    * @default {made of the question itself, and of how often it was asked before}
    */
   readonly key?: string | undefined;
-  /** How long to wait for an answer; a sign of progress from the client starts it again. Modern clients come back when they like. */
+  /** How long to wait for an answer; a progress report of the client restarts it. Modern clients retry when they like. */
   readonly timeoutMs?: number | undefined;
 }
 

@@ -33,7 +33,7 @@ export interface Implementation {
   readonly icons?: readonly Icon[] | undefined;
 }
 
-/** The fields of an icon, and below those of an implementation, for those who check what an author wrote. */
+/** The fields of an icon, and below those of an implementation, for checks of authors' values. */
 const knownIcon: Known<Icon> = {
   src: needed(matching(/^(?:https?|data):/i, "an http(s) or data URI")),
   mimeType: text,
@@ -311,7 +311,7 @@ export interface Principal {
   readonly claims?: JsonObject | undefined;
 }
 
-/** What a client says it is; anything that is not well-formed counts as nothing, since nothing depends on it. */
+/** The name and version that a client sends. A malformed value counts as absent, because nothing depends on it. */
 export function readImplementation(value: unknown): Implementation | undefined {
   if (!isObject(value) || typeof value["name"] !== "string" || typeof value["version"] !== "string")
     return undefined;

@@ -51,7 +51,9 @@ export function readParamHeaders(schema: JsonObject): ParamHeaders {
 
 const none: ParamHeaders = { ok: true, headers: [] };
 
-/** The same, faster for schemas without any, as most are: a client reads those of whole lists. */
+/**
+ * Like `readParamHeaders`, but faster for schemas without annotations, as most are: a client reads the schemas of whole lists.
+ */
 export function findParamHeaders(schema: JsonObject): ParamHeaders {
   return hasKey(schema, annotation) ? readParamHeaders(schema) : none;
 }

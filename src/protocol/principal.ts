@@ -20,7 +20,10 @@ export function identityOf(principal: Principal | undefined): Principal | undefi
   return principal && { issuer: principal.issuer, subject: principal.subject };
 }
 
-/** Throws if `given`, a value from an author's code, is not a principal; `source` says where it comes from, `other` what else it may be. */
+/**
+ * Throws if `given`, a value from an author's code, is not a principal. `source` names its origin, `other` the other values that
+ * are allowed.
+ */
 export function assertPrincipal(
   given: unknown,
   source: string,
@@ -44,10 +47,10 @@ export function assertPrincipal(
   );
 }
 
-/** No token of today expires before this time in milliseconds, and none in 3,000 years after it in seconds. */
+/** Milliseconds since 1970 of any current token are above this number, and seconds stay below it for 3,000 years. */
 const leastMs = 100_000_000_000;
 
-/** A time in seconds would be one of 1970: every stream of the caller would be closed at once. */
+/** A time in seconds would mean 1970: every stream of the caller would be closed at once. */
 function expiryProblem(expiresAt: unknown): string | undefined {
   if (expiresAt === undefined) return undefined;
   if (typeof expiresAt !== "number" || Number.isNaN(expiresAt))

@@ -3,7 +3,7 @@
 /** A dated protocol version. */
 export type RevisionDate = string;
 
-/** Something that a server may offer. A method without a feature is always available. */
+/** A feature of a server. A method without a feature is always available. */
 export type Feature =
   | "tools"
   | "prompts"
@@ -65,7 +65,7 @@ export interface Revision {
   readonly hasVersionHeader: boolean;
   /** The requests that a server may send to a client. */
   readonly clientRequests: ReadonlySet<string>;
-  /** What a form may hold: plain fields only, or also titled choices, multiple choices and defaults. */
+  /** The fields of a form: plain fields only, or also titled choices, multiple choices and defaults. */
   readonly forms: "plain" | "full";
   /** How many blocks of content a sampling message may have. */
   readonly samplingBlocks: "one" | "many";

@@ -1,4 +1,4 @@
-// The rules for the messages of a sampling request, which servers keep and clients check.
+// The rules for the messages of a sampling request, which servers follow and clients check.
 import { isObject } from "../wire/message.ts";
 import type { SamplingContent, SamplingMessage } from "./asking.ts";
 import { isRole } from "./model.ts";

@@ -16,7 +16,9 @@ export function scopesProblem(scopes: unknown): string | undefined {
   return undefined;
 }
 
-/** What a caller may use: its principal's scopes, `everything` for the local user, or only what needs no scopes. */
+/**
+ * The permissions of a caller: its principal's scopes, `everything` for the local user, or undefined for a caller without scopes.
+ */
 export type Grant = Pick<Principal, "scopes"> | "everything" | undefined;
 
 /** Whether the caller has every needed scope. */

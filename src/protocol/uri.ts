@@ -4,7 +4,7 @@ const uri = /^[a-z][a-z0-9+.-]*:(?:[a-z0-9\-._~:/?#[\]@!$&'()*+,;=]|%[0-9a-f]{2}
 const escapedDotOrSlash = /%2e|%2f|%5c/gi;
 const parentSegment = /[:/\\]\.\.(?:[/\\?#]|$)/;
 
-/** Matching takes time and memory linear in the length, so the length has a limit. */
+/** Characters of a URI. Matching costs time and memory for each. Past it, the server responds with -32602. */
 export const maxUriLength = 8192;
 
 /** Whether `text` is an absolute URI (RFC 3986) within `maxUriLength`. The pattern has no nested repetition, so it is linear. */

@@ -1,6 +1,5 @@
 // Questions that wait for a client's answer, by session and question id.
 import type { Cluster } from "../backplane/cluster.ts";
-import type { JoinedCluster } from "../backplane/joined-cluster.ts";
 import type { Outcome } from "../backplane/forwarding.ts";
 import { newIdOn, nodeOf } from "../backplane/node-ids.ts";
 import { askFailed, HalyardError } from "../errors.ts";
@@ -57,12 +56,6 @@ interface Pending {
   readonly reject: (problem: string, error: HalyardError) => void;
 }
 
-/** Another node that has asked. */
-interface Asker {
-  readonly node: string;
-  readonly others: JoinedCluster;
-}
-
 export class Asks {
   readonly #pending = new Map<string, Pending>();
   readonly #watch: AskWatch;
@@ -71,15 +64,14 @@ export class Asks {
   constructor(watch: AskWatch, cluster: Cluster) {
     this.#watch = watch;
     this.#cluster = cluster;
-    const { others } = cluster;
-    others?.forwarding.onPassed("answer", {
+    cluster.forwarding.onPassed("answer", {
       expects: ({ session, id }) => (this.#find(String(session), id) ? "yes" : { isSettled: false }),
       take: ({ session, response, grant }) => {
         if (typeof session !== "string" || !isObject(response)) return undefined;
         return { isSettled: this.settle(session, response as unknown as RpcResponse, readGrant(grant)) };
       },
     });
-    others?.on("ask-progress", ({ session, token }) => {
+    cluster.on("ask-progress", ({ session, token }) => {
       if (typeof session === "string") this.#find(session, token)?.keepWaiting();
     });
   }
@@ -94,7 +86,7 @@ export class Asks {
     const key = `${ask.to.session} ${id}`;
     if (ask.signal?.aborted) return Promise.reject(askFailed(ask.method, String(ask.signal.reason)));
     const params = { ...ask.params, _meta: { ...metaOf(ask.params), progressToken: id } };
-    // First, since it throws for params that are not JSON.
+    // Serialise first, because this throws for params that are not JSON.
     const text = JSON.stringify({ jsonrpc: "2.0", id, method: ask.method, params });
     const ended = this.#watch(ask);
     return new Promise<JsonObject>((resolve, reject) => {
@@ -105,9 +97,9 @@ export class Asks {
         reject(error);
       };
       const giveUp = (problem: string): void => {
-        // For a question of a task, `_meta` ties the notification to the task, too.
+        // For a question of a task, `_meta` ties the notification to the task.
         const about = { requestId: id, reason: problem, _meta: metaOf(ask.params) };
-        // If it cannot be sent, the client answers in vain.
+        // If it cannot be sent, the client's answer is ignored.
         void write(ask.stream, encodeNotification("notifications/cancelled", about)).catch(() => {});
         fail(problem);
       };
@@ -118,7 +110,7 @@ export class Asks {
         return setTimeout(() => giveUp(`No answer within ${Math.round(ask.timeoutMs)} ms`), leftMs);
       };
       let timer = wait();
-      // Before the write, so that a stream that breaks during it fails the question.
+      // Registered before the write, so that a stream that breaks during the write fails the question.
       const stopLosing = ask.stream.onLost(() => fail(lost, askFailed(ask.method, lost, streamLost)));
       const release = (): void => {
         this.#pending.delete(key);
@@ -144,13 +136,16 @@ export class Asks {
     });
   }
 
-  /** Restarts the timeout of the question that a client reports progress on. If another node has asked it, that node is told. */
+  /**
+   * Restarts the timeout of the question that a client reports progress on. If another node asked it, passes the report to that
+   * node.
+   */
   progressed(session: string | undefined, token: unknown, caller: string): Promise<void> | undefined {
     const pending = this.#find(session, token);
     const asker = this.#asker(token);
     if (pending) pending.keepWaiting();
-    else if (asker?.others.hears(asker.node)) {
-      return asker.others.forwarding.tell(caller, asker.node, "ask-progress", { session, token });
+    else if (asker !== undefined && this.#cluster.hears(asker)) {
+      return this.#cluster.forwarding.tell(caller, asker, "ask-progress", { session, token });
     }
     return undefined;
   }
@@ -177,33 +172,34 @@ export class Asks {
   ): Promise<boolean> | undefined {
     const asker = this.#asker(response.id);
     if (session === undefined || asker === undefined) return undefined;
-    // Only the scopes: the other node needs to know nothing else about the sender.
+    // Passes only the scopes, because the other node needs to know nothing else about the sender.
     const scopes = grant === "everything" ? grant : grant?.scopes;
     const key = { session, id: response.id };
     const body = { session, response, grant: scopes };
-    const { node, others } = asker;
-    const passing = others.forwarding.pass({ caller, node, kind: "answer", key, body });
-    return passing.then((outcome) => isSettled(outcome, asker));
+    const passing = this.#cluster.forwarding.pass({ caller, node: asker, kind: "answer", key, body });
+    return passing.then((outcome) => this.#isSettled(outcome, asker));
   }
 
-  /** The other node that asked the question with this id, and the way to it. */
-  #asker(id: unknown): Asker | undefined {
-    const { others, node: own } = this.#cluster;
-    const node = others?.hasJoined ? nodeOf(id) : undefined;
-    return others === undefined || node === undefined || node === own ? undefined : { node, others };
+  /** The other node that asked the question with this id. */
+  #asker(id: unknown): string | undefined {
+    const node = this.#cluster.hasJoined ? nodeOf(id) : undefined;
+    return node === this.#cluster.node ? undefined : node;
+  }
+
+  /** Whether that node settled a question with the passed response. */
+  #isSettled(outcome: Outcome, node: string): boolean {
+    if (outcome.state === "answered") return outcome.answer["isSettled"] === true;
+    if (outcome.state === "gone" || !this.#cluster.hears(node)) return false;
+    throw new HalyardError(
+      "BACKPLANE_UNAVAILABLE",
+      `Node ${node} did not confirm an answer: try again later`,
+    );
   }
 
   /** A client may send any id; ours are strings. */
   #find(session: string | undefined, id: unknown): Pending | undefined {
     return typeof id === "string" ? this.#pending.get(`${session} ${id}`) : undefined;
   }
-}
-
-/** Whether the node of the asker settled a question with what was passed to it. */
-function isSettled(outcome: Outcome, { node, others }: Asker): boolean {
-  if (outcome.state === "answered") return outcome.answer["isSettled"] === true;
-  if (outcome.state === "gone" || !others.hears(node)) return false;
-  throw new HalyardError("BACKPLANE_UNAVAILABLE", `Node ${node} did not confirm an answer: try again later`);
 }
 
 /** The grant of a sender on another node. */

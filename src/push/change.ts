@@ -1,7 +1,7 @@
-// A change that nodes tell each other: as it is written to the shared log, and read back.
+// A change that nodes share: as it is written to the shared log, and read back.
 import { type EntryChecks, readEntry, smallEntryText } from "../backplane/stored.ts";
 import { isObject } from "../wire/message.ts";
-import { areScopes } from "./session-log.ts";
+import { areScopes } from "./session-entries.ts";
 
 /**
  * - `publish`: a notification for the subscribers of its topic. `print` is the fingerprint of the list that it announces.

@@ -1,7 +1,7 @@
 // The log of changes that all nodes share: each node appends its own, and delivers every one to its own listeners, in order.
-import type { JoinedCluster } from "../backplane/joined-cluster.ts";
+import type { Cluster, FollowedLog } from "../backplane/cluster.ts";
 import { type LogEntry, maxLogBytes, maxLogEntries } from "../backplane/engine.ts";
-import type { Feed, LogReader } from "../backplane/feed.ts";
+import type { LogReader } from "../backplane/feed.ts";
 import type { Diagnostics } from "../diagnostics/events.ts";
 import { logRejection, RateLimitedLog } from "../diagnostics/rate-limited-log.ts";
 import { type Grant, isGranted } from "../protocol/scopes.ts";
@@ -20,29 +20,29 @@ const keepMs = 3_600_000;
 /** Milliseconds after which a node reads the log if its own change has not come back. */
 const echoMs = 1000;
 
-/** Milliseconds for which a node whose engine is back waits whether another says that changes were missed. */
+/** How long a node whose engine is back waits whether another node reports missed changes, in milliseconds. */
 const settleMs = 500;
 
-/** Milliseconds after which a node that has delivered changes alone tries to say so to the others. */
+/** Milliseconds after which a node that has delivered changes alone tries to report that to the others. */
 const owedMs = 1000;
 
 /** Changes of this node that may still come back although the engine failed. */
 const maxDoubtful = 1000;
 
-/** What becomes of changes on this node. */
+/** Handles changes on this node. */
 export interface ChangeHost {
   /** Delivers a change to the listeners of this node, and returns how many it reached. */
   deliver(change: Change, position?: string): number;
   /** The frame of a change, if the listener subscribes to it. Its scopes are not checked. */
   frameFor(listener: Listener, change: Change, position: string): Frame | undefined;
-  /** Tells every listener of this node that each of its topics may have changed. */
+  /** Notifies every listener of this node that each of its topics may have changed. */
   tellEverything(): void;
 }
 
 /** Called when a node announces a change without a key, with the fingerprint if it is that of another node. */
 type AnnounceWatch = (method: string, print: string | undefined) => void;
 
-/** An entry of the log that this node has delivered; without `change` it was none. */
+/** An entry of the log that this node has delivered. Without `change` it was not a valid change. */
 interface Kept {
   readonly position: string;
   readonly length: number;
@@ -50,7 +50,7 @@ interface Kept {
 }
 
 export class ChangeLog {
-  readonly #cluster: JoinedCluster;
+  readonly #cluster: Cluster;
   readonly #host: ChangeHost;
   readonly #diagnostics: Diagnostics;
   /** The newest entries, oldest first: as many as the engine keeps. */
@@ -58,24 +58,24 @@ export class ChangeLog {
   #length = 0;
   /** When the newest of them arrived. */
   #keptAt = 0;
-  #feed: Feed | undefined;
+  #feed: FollowedLog | undefined;
   /** The id under which this node follows the log. */
   #node: string | undefined;
   /** The own changes that have not come back, by id. */
   readonly #awaited = new Map<string, (delivered: number) => void>();
   /** The own changes that were delivered although the engine failed, so that they are not delivered again if they come back. */
   readonly #doubtful = new Set<string>();
-  /** Whether other nodes have missed changes of this one, and the timer that says so to them. */
+  /** Whether other nodes have missed changes of this one, and the timer that reports it to them. */
   #owesGap = false;
   #paying: ReturnType<typeof setTimeout> | undefined;
-  /** How often listeners were told that everything may have changed. */
+  /** How often the listeners were notified that everything may have changed. */
   #gaps = 0;
-  /** The position at which a beat of another node was ahead of this one. */
+  /** The position of this node when a beat of another node was ahead of it. */
   #behindAt: string | undefined;
   #lastId = 0;
   #onAnnounced: AnnounceWatch = () => {};
 
-  constructor(cluster: JoinedCluster, host: ChangeHost, diagnostics: Diagnostics) {
+  constructor(cluster: Cluster, host: ChangeHost, diagnostics: Diagnostics) {
     this.#cluster = cluster;
     this.#host = host;
     this.#diagnostics = diagnostics;
@@ -90,7 +90,7 @@ export class ChangeLog {
     this.#onAnnounced = watch;
   }
 
-  /** Whether changes go to all nodes: this one has joined the cluster. */
+  /** Whether changes are sent to all nodes, because this one has joined the cluster. */
   get isShared(): boolean {
     return this.#node !== undefined && this.#node === this.#cluster.node;
   }
@@ -101,8 +101,8 @@ export class ChangeLog {
   }
 
   /**
-   * The changes after a position that a listener subscribes to and `reader` may read, merged by topic. Undefined if that is unknown,
-   * since the log is not kept that long or was lost: then tell the listener that everything may have changed.
+   * The changes after a position that a listener subscribes to and `reader` may read, merged by topic. Undefined if they are
+   * unknown, because the log is not kept that long or was lost: then notify the listener that everything may have changed.
    */
   since(position: string, listener: Listener, reader: Grant): readonly Letter[] | undefined {
     const at = this.#recent.findLastIndex((kept) => kept.position === position);
@@ -120,8 +120,8 @@ export class ChangeLog {
   }
 
   /**
-   * Tells a change to all nodes, and resolves when this one has delivered it, with the number of listeners that it reached here. If
-   * the engine fails, only this node delivers it, and the others are told later that they may have missed something.
+   * Sends a change to all nodes. Resolves when this one has delivered it, with the number of listeners that it reached here. If
+   * the engine fails, only this node delivers it, and the others later learn that they may have missed changes.
    */
   async append(change: Change): Promise<number> {
     const id = `${this.#cluster.node}.${++this.#lastId}`;
@@ -150,7 +150,7 @@ export class ChangeLog {
     const { logger } = this.#diagnostics;
     RateLimitedLog.of(logger).warn("A change reaches only the clients of this node", { error });
     this.#owesGap = true;
-    // The engine may fail without being lost, and then nobody says that it is back.
+    // The engine may fail without being reported as lost, and then it is not reported as back either.
     if (this.#paying === undefined) this.#paying = inBackground(setTimeout(() => this.#payLate(), owedMs));
     this.#doubtful.add(id);
     for (const oldest of this.#doubtful) {
@@ -160,7 +160,7 @@ export class ChangeLog {
     return this.#host.deliver(change);
   }
 
-  /** Reads what is kept, so that clients of other nodes can continue here, and follows the log. */
+  /** Reads the kept entries, so that clients of other nodes can continue here, and follows the log. */
   async #join(): Promise<void> {
     this.#forget();
     const { engine } = this.#cluster;
@@ -179,7 +179,10 @@ export class ChangeLog {
     await this.#begin();
   }
 
-  /** Reads the log if another node is ahead and nothing arrives until its next beat: the last entry may be lost on its way. */
+  /**
+   * Reads the log if another node is ahead and no entry arrives until its next beat: the last entry may have been lost in
+   * transit.
+   */
   #compare(position: unknown): void {
     if (typeof position !== "string" || !(sequenceOf(position) > sequenceOf(this.position))) return;
     const isStuck = this.#behindAt === this.position;
@@ -187,7 +190,7 @@ export class ChangeLog {
     if (isStuck) this.#feed?.catchUp().catch(() => {});
   }
 
-  /** Without an entry there would be no position that a client can return to. */
+  /** Writes a first entry, because without one there would be no position that a client can return to. */
   async #begin(): Promise<void> {
     if (this.#recent.length === 0) await this.append({ k: "start" });
   }
@@ -230,7 +233,7 @@ export class ChangeLog {
   /** Whether the engine still has the last entry that this node has delivered. */
   async #isKept(): Promise<boolean> {
     const { position } = this;
-    // An engine need not keep an entry longer, however long the log is followed.
+    // An engine may drop an older entry even while the log is followed.
     const isOld = performance.now() - this.#keptAt > keepMs / 2;
     if (position === startOfLog || isOld) return true;
     const entries = await this.#cluster.engine.read(logName, sequenceOf(position));
@@ -254,12 +257,12 @@ export class ChangeLog {
   }
 
   /**
-   * When the engine is back: says so to all nodes if this one has delivered changes alone. Otherwise tells its own listeners, unless
-   * they have just been told: a node that failed meanwhile cannot say what the others have missed.
+   * Called when the engine is back: reports to all nodes if this one has delivered changes alone. Otherwise notifies its own
+   * listeners, unless that has just happened: a node that failed meanwhile cannot report what the others have missed.
    */
   async #resume(): Promise<void> {
     const gaps = this.#gaps;
-    // If it fails, the feed tries again by itself.
+    // If it fails, the feed tries again itself.
     await this.#feed?.catchUp().catch(() => {});
     await this.#begin();
     if (this.#owesGap) await this.#payGap();

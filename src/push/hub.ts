@@ -105,7 +105,7 @@ export class Hub {
     return this.#tell({ k: "publish", method: notification, key, params, scopes });
   }
 
-  /** Tells all nodes that a list has changed. `print` is the fingerprint of this node's list. */
+  /** Notifies all nodes that a list has changed. `print` is the fingerprint of this node's list. */
   async announce(notification: string, print: string | undefined): Promise<number> {
     return this.#tell({ k: "publish", method: notification, print });
   }
@@ -117,10 +117,19 @@ export class Hub {
 
   #tell(change: Change): number | Promise<number> {
     if (!this.#changes?.isShared) return this.deliver(change);
-    if (change.k !== "publish" || change.scopes !== undefined) return this.#changes.append(change);
+    if (change.k !== "publish" || change.scopes !== undefined) {
+      return this.#changes.append(change).catch((error: unknown) => this.#deliverLarge(change, error));
+    }
     // The node that publishes knows the scopes: another may not have the definition.
     const scopes = this.#scopesOf(topicOf(change.method, change.key));
     return this.#changes.append({ ...change, scopes });
+  }
+
+  /** A message that is larger than a log keeps reaches those who are connected here, if there are no other nodes. */
+  #deliverLarge(change: Change, error: unknown): number {
+    if (!(error instanceof RangeError) || this.#remote?.mayReach !== false) throw error;
+    for (const listener of this.#sessions.values()) if (listener.isAway) listener.markGap();
+    return this.deliver(change);
   }
 
   /** Delivers a change to the listeners of this node, and returns how many it reached. */
@@ -128,7 +137,9 @@ export class Hub {
     if (change.k === "broadcast") {
       const { method, params } = change;
       const frame = new Frame(method, params, undefined, undefined, position);
-      return this.#deliver(takersOf(this.#sessions.values(), method, params), frame);
+      // Several endpoints may have a session, and one of them its stream.
+      const sessions = [...this.listeners].filter(({ session }) => session !== undefined);
+      return this.#deliver(takersOf(sessions, method, params), frame);
     }
     if (change.k !== "publish") return 0;
     const topic = topicOf(change.method, change.key);
@@ -157,11 +168,11 @@ export class Hub {
     return new Frame(method, params, topic, scopes ?? this.#scopesOf(topic), position);
   }
 
-  /** Tells every listener of this node that each of its topics may have changed. */
+  /** Notifies every listener of this node that each of its topics may have changed. */
   tellEverything(): void {
     const listeners = [...this.listeners].filter(({ isAway }) => !isAway);
     for (const listener of listeners) listener.markGap();
-    // Later, so that changes that follow at once are merged with it.
+    // Deferred, so that changes that follow at once are merged with it.
     queueMicrotask(() => {
       for (const listener of listeners) if (!deliver(listener)) this.close(listener);
     });
@@ -182,6 +193,8 @@ export class Hub {
     const remote = this.#remote?.isJoined ? this.#remote : undefined;
     if (!remote || (listener && !listener.stream.recovers)) return this.pushHere(session, push);
     const text = new Frame(method, params).plain();
+    // A message that is too large for other nodes reaches an open stream of this node, and is not kept.
+    if (listener?.reachable && !remote.canKeep(text)) return this.pushHere(session, push);
     if (listener)
       return takes(listener.log, method, params) && remote.append(session, text, scopes, listener.caller);
     if (method !== logMessage) return remote.push(session, push, text);
@@ -210,21 +223,22 @@ export class Hub {
   }
 
   /**
-   * Where a session can be asked, on any node. In a cluster, a question to an HTTP session waits for its next stream; without one, the
+   * How to ask a session, on any node. In a cluster, a question to an HTTP session waits for its next stream; without one, the
    * session needs an open stream.
    */
   async find(session: string, scopes?: readonly string[]): Promise<AskTarget | undefined> {
     const reached = this.reach(session, scopes);
-    if (reached || !this.#remote?.isJoined) return reached;
+    if (reached || !this.#remote?.mayReach) return reached;
     const listener = this.#sessions.get(session);
     const stream = listener && this.#logOf(listener, scopes);
     return stream ? { to: listener, stream } : this.#remote.find(session, scopes);
   }
 
-  /** The log of a session that reads its messages from there. */
+  /** The log of a session, if its stream reads messages from there. */
   #logOf({ session, stream, caller }: Listener, scopes: readonly string[] | undefined): Stream | undefined {
     if (!this.#remote?.isJoined || !stream.recovers || session === undefined) return undefined;
-    return this.#remote.streamTo(session, scopes, caller);
+    const log = this.#remote.streamTo(session, scopes, caller);
+    return { ...log, onLost: (callback) => stream.onLost(callback) };
   }
 
   /** Whether the topic has a listener. */
@@ -273,7 +287,9 @@ export class Hub {
   }
 }
 
-/** Delivers a frame, or what is queued. Returns false if the transport throws, so that the other listeners still get theirs. */
+/**
+ * Delivers a frame, or the queued messages. Returns false if the transport throws, so that the other listeners still get theirs.
+ */
 function deliver(listener: Listener, frame?: Frame): boolean {
   try {
     if (frame) return listener.deliver(frame);

@@ -31,9 +31,9 @@ export interface Stream {
    * queueing them. Call {@link Listener.forget} when the client disconnects.
    */
   readonly recovers?: true;
-  /** Calls back each time the reader has caught up, until the returned function is called. */
+  /** Calls `callback` each time the reader has caught up, until you call the returned function. */
   onDrain(callback: () => void): () => void;
-  /** Calls back when the client can no longer be reached on this stream, until the returned function is called. */
+  /** Calls `callback` when the client can no longer be reached on this stream, until you call the returned function. */
   onLost(callback: () => void): () => void;
   /** Closes the stream because the reader is too slow; the client may reconnect. */
   destroy(reason: string): void;
@@ -59,15 +59,15 @@ export interface ListenerOptions {
   readonly grant?: Grant;
   /** The key that limits count it for. */
   readonly caller: string;
-  /** The least level of log messages that it gets; without it, it gets none. */
+  /** The least level of log messages that it gets. Undefined if it gets none. */
   readonly log?: { readonly logLevel: LogLevel | undefined } | undefined;
   /** Set for a subscription: every message carries the id of its listen request. */
   readonly subscription?: { readonly id: RequestId };
   /** Whether messages wait until {@link Listener.release}, because an acknowledgement must come first. */
   readonly held?: boolean;
   /**
-   * What happens when the mailbox is full: `destroy` closes the stream; `gap`, for a session that may reconnect, replaces the
-   * queued messages by one notification for each topic. @default {"destroy"}
+   * The reaction to a full mailbox: `destroy` closes the stream; `gap`, for a session that may reconnect, replaces the queued
+   * messages by one notification for each topic. @default {"destroy"}
    */
   readonly overflow?: "destroy" | "gap" | undefined;
   /** Bytes that its mailbox may hold. */
@@ -95,11 +95,14 @@ export class Listener implements Waiting {
   readonly #maxQueueBytes: number;
   readonly #overflow: "destroy" | "gap";
   readonly #budget: QueueBudget;
-  /** Made when the first message has to wait. */
+  /** Created when the first message has to wait. */
   #mailbox: Mailbox | undefined;
   #stopDraining: (() => void) | undefined;
   #held: boolean;
-  /** Whether messages were lost, so that a notification for each topic comes first. A flag takes less memory than those. */
+  /**
+   * Whether messages were lost, so that a notification for each topic comes first. A flag takes less memory than the
+   * notifications.
+   */
   #hasGap = false;
   #closed = false;
 
@@ -126,7 +129,7 @@ export class Listener implements Waiting {
     return !this.#held && !this.#closed && this.stream.reachable !== false;
   }
 
-  /** Whether nobody reads now and a later reader gets everything from the logs, so that nothing needs to be queued. */
+  /** Whether there is no reader now and a later one gets everything from the logs, so that no message needs to be queued. */
   get isAway(): boolean {
     return this.stream.recovers === true && !this.reachable;
   }
@@ -183,7 +186,7 @@ export class Listener implements Waiting {
     this.#flushWhenDrained();
   }
 
-  /** Drops what is queued, because the client has disconnected and gets it from the logs when it returns. */
+  /** Drops the queued messages, because the client has disconnected and gets them from the logs when it returns. */
   forget(): void {
     this.#hasGap = false;
     this.#mailbox?.takeAll();

@@ -10,7 +10,10 @@ export interface Letter {
   readonly position?: string | undefined;
 }
 
-/** The letter in the place of an earlier one: it keeps the earlier position, since letters between the two are still to come. */
+/**
+ * The letter in the place of an earlier one. It keeps the earlier position, because letters between the two have not been sent
+ * yet.
+ */
 export function merged(letter: Letter, earlier: Letter | undefined): Letter {
   if (earlier === undefined || earlier.position === letter.position) return letter;
   return { ...letter, position: earlier.position };

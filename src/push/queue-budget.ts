@@ -12,14 +12,14 @@ export interface Waiting {
 export class QueueBudget {
   /** Longest waiting first. */
   readonly #held: Holdings<Waiting>;
-  /** Called with the topic when a message replaces one that waited. Set while somebody looks at a dashboard. */
+  /** Called with the topic when a message replaces one that waited. Set while a dashboard is open. */
   onMerge: ((topic: string | symbol) => void) | undefined;
 
   constructor(maxBytes: number) {
     this.#held = new Holdings(maxBytes);
   }
 
-  /** Counts that `bytes` are queued for a listener, where `before` were. */
+  /** Counts that a listener has `bytes` queued, instead of `before`. */
   count(waiting: Waiting, bytes: number, before: number): void {
     if (bytes === before) return;
     if (bytes === 0) this.#held.delete(waiting.caller, waiting, before);

@@ -1,17 +1,18 @@
-// Reaches sessions that this node does not have: through their log, or through the node that has their pipe.
-import type { JoinedCluster } from "../backplane/joined-cluster.ts";
+// Reaches sessions of other nodes: through their log, or through the node that has their pipe.
+import type { Cluster } from "../backplane/cluster.ts";
 import { nodeOf } from "../backplane/node-ids.ts";
 import { HalyardError } from "../errors.ts";
-import { smallEntryText } from "../backplane/stored.ts";
+import { maxEntryBytes } from "../backplane/engine.ts";
+import { entryText, smallEntryText } from "../backplane/stored.ts";
 import type { Logger } from "../diagnostics/logger.ts";
 import { logRejection } from "../diagnostics/rate-limited-log.ts";
 import type { LogLevel, Principal } from "../protocol/model.ts";
-import { defaultSessionLimits, keptPerIdle } from "../session/sessions.ts";
+import { defaultSessionLimits, keptPerIdle } from "../session/limits.ts";
 import { readJson } from "../wire/json.ts";
 import { isObject, type JsonObject } from "../wire/message.ts";
 import type { AskTarget } from "./asks.ts";
 import type { Stream } from "./listener.ts";
-import { areScopes, type SessionEntry } from "./session-log.ts";
+import { areScopes, type SessionEntry } from "./session-entries.ts";
 
 /** Milliseconds that the log of a session is kept at least: as long as a record by default. */
 const leastKeepMs = keptPerIdle * defaultSessionLimits.idleMs;
@@ -23,6 +24,12 @@ export interface SessionPush {
   readonly scopes?: readonly string[] | undefined;
 }
 
+/** How the logs of sessions are kept. */
+export interface KeptLogs {
+  readonly keepMs: number;
+  readonly maxBytes: number;
+}
+
 /** The sessions of this node, for messages that other nodes pass on. */
 interface LocalSessions {
   /** Sends a notification to a session that this node has. */
@@ -31,18 +38,18 @@ interface LocalSessions {
   reach(session: string, scopes?: readonly string[]): AskTarget | undefined;
 }
 
-/** What nodes need of a session that they do not have. */
+/** The facts that nodes need about a session of another node. */
 interface KnownSession {
   readonly principal: Principal | undefined;
   readonly logLevel: LogLevel | undefined;
 }
 
 export class RemoteSessions {
-  readonly #cluster: JoinedCluster;
+  readonly #cluster: Cluster;
   readonly #logger: Logger;
-  #keepMs = leastKeepMs;
+  #kept: KeptLogs = { keepMs: leastKeepMs, maxBytes: 0 };
 
-  constructor(cluster: JoinedCluster, local: LocalSessions, logger: Logger) {
+  constructor(cluster: Cluster, local: LocalSessions, logger: Logger) {
     this.#cluster = cluster;
     this.#logger = logger;
     cluster.on("push", ({ session, method, params, scopes }) => {
@@ -58,14 +65,26 @@ export class RemoteSessions {
     });
   }
 
-  /** Keeps the logs of sessions at least this long after a push: as long as the endpoints of this server keep their records. */
-  keepFor(timeMs: number): void {
-    this.#keepMs = Math.max(this.#keepMs, timeMs);
+  /** Keeps the logs of sessions after a push as the endpoints of this server do; with several, as the one that keeps more. */
+  keepLogs({ keepMs, maxBytes }: KeptLogs): void {
+    const { keepMs: longest, maxBytes: most } = this.#kept;
+    this.#kept = { keepMs: Math.max(longest, keepMs), maxBytes: Math.max(most, maxBytes) };
   }
 
   /** Whether this node is in the cluster. */
   get isJoined(): boolean {
     return this.#cluster.hasJoined;
+  }
+
+  /** Whether a session may have a stream on another node. */
+  get mayReach(): boolean {
+    return this.#cluster.hasJoined && !this.#cluster.isAlone;
+  }
+
+  /** Whether a message is small enough for a log. */
+  canKeep(text: string): boolean {
+    // An escaped character has at most six bytes.
+    return text.length * 6 < maxEntryBytes || entryText({ m: text }) !== undefined;
   }
 
   /**
@@ -91,13 +110,15 @@ export class RemoteSessions {
    */
   async append(session: string, text: string, scopes?: readonly string[], caller?: string): Promise<boolean> {
     const entry: SessionEntry = { k: "push", m: text, scopes };
-    const options = { keepMs: this.#keepMs, onlyWith: "session", caller } as const;
+    const { keepMs, maxBytes } = this.#kept;
+    // A process without an endpoint does not know how much those of others keep.
+    const options = { keepMs, maxBytes: maxBytes || undefined, onlyWith: "session", caller } as const;
     if ((await this.#cluster.engine.append(session, smallEntryText(entry), options)) > 0) return true;
     if (await this.#cluster.verify()) return false;
     throw new HalyardError("BACKPLANE_UNAVAILABLE", "The engine has lost its data, perhaps with the session");
   }
 
-  /** Where a session can be asked that is not on this node; undefined if it does not exist. */
+  /** How to ask a session that is not on this node; undefined if it does not exist. */
   async find(session: string, scopes?: readonly string[]): Promise<AskTarget | undefined> {
     const node = nodeOf(session);
     if (node !== undefined) {
@@ -141,7 +162,7 @@ export class RemoteSessions {
   /** Passes a message to the node that has the pipe of a session; that node never passes it on. */
   async #pass(node: string, kind: "push" | "ask", body: JsonObject): Promise<boolean> {
     if (node === this.#cluster.node || !this.#cluster.hears(node)) return false;
-    // It goes through the engine like an entry, and has the same limit.
+    // The message goes through the engine like an entry, and has the same limit.
     smallEntryText(body);
     return (await this.#cluster.questions.ask(node, kind, body))?.["isReached"] === true;
   }

@@ -12,10 +12,10 @@ export function keyLengthOf(topic: string): number {
   return space < 0 ? 0 : topic.length - space - 1;
 }
 
-/** What a subscription takes beside the characters of its key, in bytes. */
+/** The bytes that a subscription takes besides the characters of its key. */
 const subscriptionBytes = 256;
 
-/** About how many bytes a subscription to the topic takes. One without a key takes none of its own: these topics are few. */
+/** The approximate bytes of a subscription to the topic; 0 for a topic without a key, because these are few. */
 export function subscribedBytesOf(topic: string): number {
   return topic.includes(" ") ? keyLengthOf(topic) + subscriptionBytes : 0;
 }

@@ -1,17 +1,17 @@
-// What the backplane needs of a Redis client: connections that queue nothing and never reconnect on their own.
+// The functions of a Redis client that the backplane needs: connections that queue nothing and never reconnect on their own.
 import { ConfigurationError } from "../errors.ts";
 
 /** A connection of the backplane. If it fails, it is replaced. */
 interface Connection {
   connect(): Promise<unknown>;
-  /** Sends a command. In a cluster, `key` says to which server. Rejects at once without a connection. */
+  /** Sends a command. In a cluster, `key` selects the server. Rejects at once without a connection. */
   call(key: string, command: readonly string[]): Promise<unknown>;
   /** Calls `listener` when the connection fails, perhaps more than once. */
   onFailure(listener: (error: unknown) => void): void;
   close(): void;
 }
 
-/** A connection to one server, also in a cluster: every server of a cluster passes every message on. */
+/** A connection to one server, also in a cluster, where every server passes every message on. */
 export interface Subscriber extends Connection {
   subscribe(channels: readonly string[], receive: (text: string) => void): Promise<unknown>;
 }
@@ -27,7 +27,7 @@ export interface Connector {
   create(): Commands;
 }
 
-/** What clients of both packages have in common: they emit events. */
+/** The events that clients of both packages emit. */
 export interface Emitter {
   on(event: string, listener: (...args: never[]) => void): unknown;
 }
@@ -39,7 +39,7 @@ export function refuse(problem: string): never {
 
 export const isSubscriber = "is in subscriber mode: pass the client that sends your commands";
 
-/** Milliseconds to wait before the next attempt: doubling up to two seconds, each at random by half. */
+/** Milliseconds to wait before the next attempt: doubling up to two seconds, with half of each at random. */
 export function backOffMs(attempts: number): number {
   const most = Math.min(2000, 50 * 2 ** attempts);
   return most / 2 + (Math.random() * most) / 2;

@@ -19,10 +19,10 @@ import { decodeTag, encodeTag, Names } from "./names.ts";
 import { type Call, type ScriptName, Scripts } from "./scripts.ts";
 import { checkServer, evictionWarning, readServerInfo } from "./server-info.ts";
 
-/** How long a node follows a log that it began to follow with an entry. */
+/** How long a node follows a log after the entry with which it began. */
 const followMs = 3_600_000;
 
-/** Commands that are sent together when there are many. */
+/** How many commands are sent together when there are many. */
 const batchSize = 500;
 
 const counted: ReadonlySet<ValueKind> = new Set<CountedKind>(["session", "task"]);
@@ -115,10 +115,10 @@ export class RedisEngine implements Engine {
   }
 
   async append(log: string, text: string, options: AppendOptions): Promise<number> {
-    const { keepMs, follow, onlyWith, isOnly } = options;
+    const { keepMs, follow, onlyWith, isOnly, maxBytes = maxLogBytes } = options;
     const [entries, followers] = this.#names.log(log);
     const needed = onlyWith === undefined ? [] : [this.#names.value({ kind: onlyWith, tag: log })];
-    const limits = [wholeMs(keepMs), isOnly ? 1 : maxLogEntries, maxLogBytes];
+    const limits = [wholeMs(keepMs), isOnly ? 1 : maxLogEntries, Math.min(maxBytes, maxLogBytes)];
     const following = [this.#node, follow ?? "", followMs, this.#names.nodes, encodeTag(log)];
     const args = [text, ...limits, ...following];
     const sequence = Number(await this.#run("append", [entries, followers, ...needed], args));
@@ -158,7 +158,7 @@ export class RedisEngine implements Engine {
     if (to === "all") this.#expectMessage();
   }
 
-  /** Numbers are times, so that they go on whatever was lost. */
+  /** Always the same, because sequence numbers are times, which continue after any loss. */
   async isSame(): Promise<boolean> {
     return true;
   }
@@ -183,7 +183,10 @@ export class RedisEngine implements Engine {
     await this.#follow((key, command) => commands.call(key, command), [...this.#followed], followMs);
   }
 
-  /** This node is one of those that a message to all goes to. Otherwise its connection for receiving is dead, although nobody says so. */
+  /**
+   * Checks that a message to all nodes also arrives here. If it does not, the receiving connection is dead, although it reported
+   * no error.
+   */
   #expectMessage(): void {
     if (this.#isExpecting) return;
     this.#isExpecting = true;
@@ -204,7 +207,7 @@ export class RedisEngine implements Engine {
     await inBatches(logs, (log) => this.#scripts.run(call, "follow", this.#names.log(log), args));
   }
 
-  /** Keeps the count of the kinds that are counted. */
+  /** Updates the index of the kinds that are counted. */
   async #index(flag: "CH" | "XX", keys: readonly ValueKey[], ttlMs: number | undefined): Promise<void> {
     for (const kind of counted) {
       const tags = keys.filter((key) => key.kind === kind).map(({ tag }) => encodeTag(tag));

@@ -49,7 +49,7 @@ export function redisBackplane(client: RedisClient, options: BackplaneOptions = 
   });
 }
 
-/** Tells the clients of both packages apart by what they can do. */
+/** Distinguishes the clients of the two packages by their methods. */
 function connectorOf(client: object): Connector {
   const can = (...methods: readonly string[]): boolean =>
     methods.every((name) => typeof (client as Record<string, unknown> | null)?.[name] === "function");

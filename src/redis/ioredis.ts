@@ -19,7 +19,7 @@ export interface IoRedisCluster extends Common {
   nodes(role: "master"): readonly IoRedis[];
 }
 
-/** Connects when told to, queues nothing, and takes back what would change our names or the types of our replies. */
+/** Connects on request, queues nothing, and overrides options that would change our names or the types of our replies. */
 const ours = {
   lazyConnect: true,
   enableOfflineQueue: false,

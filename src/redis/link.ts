@@ -6,12 +6,12 @@ import { backOffMs, type Commands, type Connector, type Subscriber } from "./con
 /** Milliseconds that connecting may take. */
 const connectMs = 10_000;
 
-/** Milliseconds that a command may take. A connection that takes longer may be dead, and everything sent on it would only queue up. */
+/** Milliseconds that a command may take. After that the connection may be dead, and further commands would only queue up. */
 const answerMs = 5000;
 
-/** What a link does with its connections. */
+/** Handles the connections of a link. */
 export interface LinkUser {
-  /** Prepares new connections: subscribes, and whatever else must be done before they are used. */
+  /** Prepares new connections before they are used, for example by subscribing. */
   prepare(commands: Commands, subscriber: Subscriber): Promise<void>;
   lost(error: unknown): void;
   back(): void;
@@ -47,7 +47,7 @@ export class Link {
     try {
       return await commands.call(key, command);
     } catch (error) {
-      // After a failover the connection leads to a replica: a new one finds the server that took over.
+      // After a failover the connection leads to a replica. A new connection finds the current server.
       if (String(error).includes("READONLY")) lose(error);
       throw error;
     } finally {
@@ -55,7 +55,7 @@ export class Link {
     }
   }
 
-  /** Replaces the connections unless something is received within the time of a command. */
+  /** Replaces the connections unless a message arrives within the time of a command. */
   async expectMessage(isReceived: () => boolean): Promise<void> {
     const commands = this.#commands;
     await pauseInBackground(answerMs);

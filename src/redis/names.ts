@@ -2,14 +2,14 @@
 import type { ValueKey, ValueKind } from "../backplane/engine.ts";
 
 /**
- * All names begin with the prefix. The keys of one tag share a hash tag, so that a cluster keeps them on one server; only what is
- * counted has a key for all tags.
+ * All names begin with the prefix. The keys of one tag share a hash tag, so that a cluster keeps them on one server; only the
+ * index of a counted kind has one key for all tags.
  */
 export class Names {
   readonly #prefix: string;
 
   constructor(prefix: string) {
-    // Braces would be a hash tag of their own.
+    // Braces in the prefix would form a hash tag.
     this.#prefix = prefix.replace(/[{}%]/g, escaped);
   }
 
@@ -38,7 +38,7 @@ export class Names {
   }
 }
 
-/** A tag in characters that mean nothing to Redis; never empty, since an empty hash tag does not count. */
+/** A tag in characters without a meaning for Redis; never empty, because Redis ignores an empty hash tag. */
 export function encodeTag(tag: string): string {
   return tag === "" ? "%" : tag.replace(/[^\w.-]/g, escaped);
 }

@@ -29,7 +29,7 @@ export interface NodeRedisCluster extends Emitter {
   destroy(): void;
 }
 
-/** Takes back what would change our names or the types of our replies. */
+/** Overrides options that would change our names or the types of our replies. */
 const ours = { commandOptions: {}, keyPrefix: undefined, clientSideCache: undefined };
 
 export function nodeRedisConnector(client: NodeRedis): Connector {
@@ -59,7 +59,7 @@ export function nodeRedisClusterConnector(client: NodeRedisCluster): Connector {
 
 function clusterLike(like: NodeRedisCluster): Commands {
   const defaults = like._options?.defaults;
-  // One server of several may be away: its connection comes back by itself, and the others go on meanwhile.
+  // One server of several may be down: its connection reconnects by itself, and the others continue meanwhile.
   const socket = { ...defaults?.socket, reconnectStrategy: backOffMs };
   const cluster = like.duplicate({
     ...ours,

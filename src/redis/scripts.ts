@@ -1,13 +1,13 @@
 // The Lua scripts that Redis runs, each of them atomic, and how to run them.
 
-/** The time of the server: clocks of nodes need not agree. */
+/** The time of the server, because clocks of nodes may differ. */
 const clock = `
 local time = redis.call('TIME')
 local micros = time[1] * 1000000 + time[2]
 local now = math.floor(micros / 1000)
 `;
 
-/** Adds a node to the followers of a log, and forgets those whose time is up. Both keys are those of the log. */
+/** Adds a node to the followers of a log, and removes those that have expired. Both keys are those of the log. */
 const follow = `
 local function follow(followers, node, keepMs)
   redis.call('ZREMRANGEBYSCORE', followers, '-inf', now)
@@ -25,7 +25,7 @@ if ttlMs == '' then redis.call('SET', KEYS[1], value) else redis.call('SET', KEY
 return 1
 `,
 
-  /** Keeps the names of values with the times when they expire, and returns how many there are. */
+  /** Stores the names of values with their expiry times, and returns how many there are. */
   index: `${clock}
 local flag, ttlMs = ARGV[1], ARGV[2]
 redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', now)
@@ -38,9 +38,9 @@ return redis.call('ZCARD', KEYS[1])
 `,
 
   /**
-   * Adds an entry to a log, and publishes it to every follower. A log is a list of '<sequence> <previous> <bytes> <text>'; the bytes
-   * are those of all texts that the list then has. Numbers are microseconds, so that none comes back when a log is lost or expires.
-   * With a third key, that one must exist.
+   * Adds an entry to a log, and publishes it to every follower. A log is a list of '<sequence> <previous> <bytes> <text>'; the
+   * bytes are those of all texts that the list then has. Numbers are microseconds, so that none is used again when a log is lost
+   * or expires. With a third key, that one must exist.
    */
   append: `if KEYS[3] and redis.call('EXISTS', KEYS[3]) == 0 then return 0 end
 ${clock}${follow}
@@ -95,7 +95,7 @@ export type ScriptName = keyof typeof sources;
 /** Sends a command to the server that has this key. */
 export type Call = (key: string, command: readonly string[]) => Promise<unknown>;
 
-/** The scripts, by the hashes that Redis knows them by. */
+/** The scripts, by the hashes under which Redis stores them. */
 export class Scripts {
   readonly #hashes: ReadonlyMap<string, string>;
 

@@ -1,11 +1,11 @@
-// What a Redis server says of itself: whether it can be used, and which setting would lose data.
+// The facts about a Redis server: whether it can be used, and whether a setting would lose data.
 import { HalyardError } from "../errors.ts";
 import type { Subscriber } from "./connection.ts";
 
 /** The oldest version of Redis that has every command of the engine. */
 const oldest: readonly [major: number, minor: number] = [6, 2];
 
-/** Reads the fields of `INFO`; none if the user may not. */
+/** Reads the fields of `INFO`; none if the user has no permission. */
 export async function readServerInfo(server: Subscriber): Promise<ReadonlyMap<string, string>> {
   const text = await server.call("", ["INFO"]).catch((error: unknown) => {
     if (/NOPERM|unknown command/i.test(String(error))) return "";
@@ -33,7 +33,7 @@ export function checkServer(info: ReadonlyMap<string, string>, isCluster: boolea
   }
 }
 
-/** What to do about the setting by which Redis removes keys when its memory is full; undefined if it removes none. */
+/** Advice about the setting by which Redis removes keys when its memory is full; undefined if it removes none. */
 export function evictionWarning(info: ReadonlyMap<string, string>): string | undefined {
   const policy = info.get("maxmemory_policy") ?? "noeviction";
   if (policy === "noeviction") return undefined;

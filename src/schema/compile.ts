@@ -44,10 +44,10 @@ interface JsonSchemaKeywords {
   readonly allOf?: readonly unknown[] | undefined;
 }
 
-/** An object of schemas, which other packages accept. It is part of the constraint so that the compiler can say what to do. */
+/** An object of schemas, which other packages accept. It is part of the constraint so that the compiler can name the fix. */
 export type RawShape = { readonly [name: string]: StandardSchema };
 
-/** Put beside a schema `S`, it makes the compiler's error for a raw shape say what to do. */
+/** Beside a schema `S`, it makes the compiler's error for a raw shape name the fix. */
 export type Wrapped<S> = S extends RawShape
   ? keyof S extends never
     ? unknown

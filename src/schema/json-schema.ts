@@ -36,7 +36,7 @@ export interface CompiledJsonSchema {
   readonly validate: (value: unknown) => Validation;
   /** Patterns that only a backtracking matcher can match. */
   readonly backtracking: readonly Backtracking[];
-  /** The steps that compiling took; what it keeps is at most about 40 bytes for each. */
+  /** The steps that compiling took. The result takes at most about 40 bytes for each. */
   readonly steps: number;
 }
 
@@ -47,8 +47,8 @@ interface Validator {
 }
 
 /**
- * Compiles a schema without problems. Throws if a reference has no target or refers to itself without end, or if the schema
- * costs more than the budget. `states`: where its patterns keep what they find out about texts.
+ * Compiles a schema without problems. Throws if a reference has no target or refers to itself without end, or if the schema costs
+ * more than the budget. `states`: where its patterns keep their states.
  */
 export function compileJsonSchema(
   schema: JsonSchema,
@@ -94,7 +94,7 @@ function describe({ problem, path }: Run): string {
   return `${names.join(".")}: ${problem}`;
 }
 
-/** The draft by which a schema is read, or undefined if it names none that is supported. */
+/** The draft by which a schema is read, or undefined if it names an unsupported one. */
 export function draftOf(schema: JsonSchema): Draft | undefined {
   const dialect = schema["$schema"];
   if (dialect === undefined) return 2020;

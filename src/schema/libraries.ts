@@ -1,4 +1,4 @@
-// What each schema library calls the schema of an object, and what its schemas need to be published as JSON Schema.
+// How each schema library writes the schema of an object, and how its schemas can be published as JSON Schema.
 import type { StandardSchema } from "./standard.ts";
 
 /** The first version of Zod whose schemas convert themselves to JSON Schema. */

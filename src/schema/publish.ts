@@ -15,10 +15,10 @@ export type ToJsonSchema = (
 
 const target = "draft-2020-12";
 
-/** Makes the error of a problem with a schema. */
+/** Creates the error for a problem with a schema. */
 export type Fail = (problem: string, cause?: unknown) => ConfigurationError;
 
-/** The schema as official clients read it: as 2020-12, unless it names draft-07 or 2019-09, which they know. */
+/** The schema for official clients: in 2020-12, unless it names draft-07 or 2019-09, which they support. */
 export function inCurrentDraft(schema: JsonObject, fail: Fail): JsonObject {
   const { $schema, ...unnamed } = schema;
   const draft = draftOf(schema);
@@ -50,9 +50,12 @@ export function published(
   try {
     json = convert(schema);
   } catch (cause) {
-    const path = failingPath(schema, convert).join(".");
-    const what = `${path && `${path}: `}${reason(cause).replace(/\.$/, "")}`;
-    throw fail(`${problem}${what}: ${libraryOf(schema).replace}`, cause);
+    const { path, isSchema } = failingPart(schema, convert);
+    const where = path.length > 0 ? `${path.join(".")}: ` : "";
+    const [what, remedy] = isSchema
+      ? [reason(cause).replace(/\.$/, ""), libraryOf(schema).replace]
+      : ["it is not a schema", "write one, such as z.string()"];
+    throw fail(`${problem}${where}${what}: ${remedy}`, cause);
   }
   if (!isObject(json)) throw fail(`${problem}toJsonSchema returned no object`);
   const current = inCurrentDraft(json, fail);
@@ -64,23 +67,31 @@ export function published(
   throw fail(`${problem}${strange}: ${libraryOf(schema).replace}`);
 }
 
-/** The path of the property whose own conversion fails. Only Zod's schemas let others see their parts. */
-function failingPath(
+/** A property that makes the conversion of a schema fail, if there is one. */
+interface FailingPart {
+  readonly path: readonly string[];
+  readonly isSchema: boolean;
+}
+
+/** Finds the property whose own conversion fails, or which is not a schema. Only Zod's schemas expose their parts. */
+function failingPart(
   schema: StandardSchema,
   convert: (part: StandardSchema) => unknown,
   outer: readonly unknown[] = [],
-): readonly string[] {
+): FailingPart {
   const { shape, element } = schema as { readonly shape?: object; readonly element?: unknown };
   const around = [...outer, schema];
   for (const [name, part] of [...Object.entries(shape ?? {}), ["0", element] as const]) {
-    if (!isStandardSchema(part) || around.includes(part)) continue;
+    if (part === undefined || around.includes(part)) continue;
+    if (!isStandardSchema(part)) return { path: [name], isSchema: false };
     try {
       convert(part);
     } catch {
-      return [name, ...failingPath(part, convert, around)];
+      const { path, isSchema } = failingPart(part, convert, around);
+      return { path: [name, ...path], isSchema };
     }
   }
-  return [];
+  return { path: [], isSchema: true };
 }
 
 export function reason(cause: unknown): string {

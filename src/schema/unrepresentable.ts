@@ -1,4 +1,4 @@
-// Finds a property that takes only values which JSON cannot represent, so that no call could ever have it.
+// Finds a property whose values JSON cannot represent at all, so that no call could ever have it.
 import { isObject, type JsonObject } from "../wire/message.ts";
 import type { StandardSchema } from "./standard.ts";
 
@@ -16,7 +16,9 @@ const jsonSamples: readonly unknown[] = [
   {},
 ];
 
-/** What schemas of libraries describe beyond JSON, by the name that the error shows. Several dates, because a schema can limit them. */
+/**
+ * Values beyond JSON that schemas of libraries accept, by the name for the error. Several dates, because a schema can limit them.
+ */
 const otherSamples: readonly (readonly [name: string, value: unknown])[] = [
   ...[0, Date.now(), 4e12, -4e12].map((ms) => ["a Date", new Date(ms)] as const),
   ["a bigint", 1n],
@@ -32,7 +34,7 @@ interface Place {
   readonly path: readonly (string | number)[];
   /** The path in the words of the error. */
   readonly shown: string;
-  /** A value that has `sample` at the place, and around it what the published schema names. */
+  /** Returns a value that has `sample` at the place, and around it the properties that the published schema names. */
   readonly around: (sample: unknown) => unknown;
 }
 
@@ -44,7 +46,7 @@ const anyName = "key";
 
 /** Describes the first such property of a schema that publishes `json`, or returns undefined. */
 export function unrepresentableIn(schema: StandardSchema, json: JsonObject): string | undefined {
-  // A schema that contains itself, or stands in many places, is visited once.
+  // A schema that contains itself, or occurs in many places, is visited once.
   const visited = new Set<unknown>();
   const visit = (given: unknown, place: Place, isTested: boolean): string | undefined => {
     const node = targetOf(given, json);
@@ -71,7 +73,7 @@ function targetOf(node: unknown, { $defs }: JsonObject): unknown {
 /** The schemas directly inside a published one, each with its place: that of `outer` itself for alternatives. */
 function placesIn(node: JsonObject, outer: Place): [schema: unknown, place: Place][] {
   const { properties, additionalProperties, prefixItems, unevaluatedItems, anyOf, oneOf, allOf } = node;
-  // Beside `prefixItems` the rest stands there.
+  // Beside `prefixItems`, the schema of the other items is here.
   const { items = unevaluatedItems } = node;
   const named = isObject(properties) ? Object.entries(properties) : [];
   const listed = Array.isArray(prefixItems) ? (prefixItems as unknown[]) : [];
@@ -108,7 +110,7 @@ function placeIn(
   };
 }
 
-/** A value of the simplest kind that a published schema names. It tells alternatives apart, and need not be valid. */
+/** A value of the simplest kind that a published schema names. It distinguishes alternatives, and need not be valid. */
 function sampleOf(json: unknown): unknown {
   if (!isObject(json)) return null;
   const { const: only, enum: choices, type } = json;
@@ -118,13 +120,13 @@ function sampleOf(json: unknown): unknown {
   return samples[String(type)] ?? (type === "number" || type === "integer" ? 0 : null);
 }
 
-/** The kind of values that the schema takes at a place, if JSON has none of them but null. */
+/** The kind of values that the schema accepts at a place, if JSON has none of them except null. */
 function onlyTakes(schema: StandardSchema, place: Place): string | undefined {
   if (jsonSamples.some((sample) => sample !== null && !isRefused(schema, place, sample))) return undefined;
   return otherSamples.find(([, sample]) => !isRefused(schema, place, sample))?.[0];
 }
 
-/** Whether the schema refuses `sample` at the place itself, whatever it says of the rest. */
+/** Whether the schema rejects `sample` at the place itself, ignoring problems elsewhere. */
 function isRefused(schema: StandardSchema, { path, around }: Place, sample: unknown): boolean {
   try {
     const outcome = schema["~standard"].validate(around(sample));

@@ -1,15 +1,14 @@
 // Assembles the parts of a server.
 import type { Cluster } from "../backplane/cluster.ts";
 import { LoneCluster } from "../backplane/lone-cluster.ts";
-import { PartKind } from "../backplane/parts.ts";
 import { clip } from "../errors.ts";
 import { Loads } from "../limits/loads.ts";
 import { extensionIds } from "../protocol/meta.ts";
 import type { Implementation } from "../protocol/model.ts";
 import { Asks } from "../push/asks.ts";
-import type { ChangeLog } from "../push/changes.ts";
+import { ChangeLog } from "../push/changes.ts";
 import { Hub } from "../push/hub.ts";
-import type { RemoteSessions } from "../push/remote-sessions.ts";
+import { RemoteSessions } from "../push/remote-sessions.ts";
 import { watchAsk } from "./asking/ask-events.ts";
 import { Conversations } from "./asking/conversations.ts";
 import { ElicitationIds } from "./asking/elicitation-ids.ts";
@@ -43,30 +42,23 @@ interface Assembled {
   readonly loads: Loads;
   readonly requestState: RequestState;
   readonly cluster: Cluster;
-  readonly changes: ChangeLog | undefined;
-  readonly remote: RemoteSessions | undefined;
+  readonly changes: ChangeLog;
+  readonly remote: RemoteSessions;
 }
-
-/** Sends pushes to the clients of other nodes. */
-export const sharedPush: PartKind<{
-  readonly ChangeLog: typeof ChangeLog;
-  readonly RemoteSessions: typeof RemoteSessions;
-}> = new PartKind("push");
 
 export function assemble(info: Implementation, options: ServerOptions): Assembled {
   checkServerOptions(options);
   const settings = resolveSettings(options);
   const { logger, backplane } = settings;
-  const cluster = backplane?.cluster({ info, diagnostics: settings }) ?? new LoneCluster();
-  const { others } = cluster;
+  const cluster = backplane?.cluster({ info, diagnostics: settings }) ?? new LoneCluster(logger);
   const hub = new Hub(
     settings.limits,
     (topic) => topicScopes(offer.catalogue, topic),
     watchSubscribers(settings),
   );
-  const changes = others && new (others.part(sharedPush).ChangeLog)(others, hub, settings);
-  const remote = others && new (others.part(sharedPush).RemoteSessions)(others, hub, logger);
-  if (changes && remote) hub.connect(changes, remote);
+  const changes = new ChangeLog(cluster, hub, settings);
+  const remote = new RemoteSessions(cluster, hub, logger);
+  hub.connect(changes, remote);
   const asks = new Asks((ask) => watchAsk(settings, ask), cluster);
   const elicitationIds = new ElicitationIds(maxElicitations);
   const isExtension = (name: string): boolean => offer.catalogue.extensions.publishes(name);
@@ -78,7 +70,8 @@ export function assemble(info: Implementation, options: ServerOptions): Assemble
     settings,
     hub,
     catalogue: () => offer.catalogue,
-    shared: others && changes && { cluster: others, changes },
+    cluster,
+    changes,
   });
   const offer: Offer = offerOf(settings, table, (list) => listChanges.note(list));
   const { catalogue, features } = offer;

@@ -14,7 +14,7 @@ interface CapabilityParts {
 
 export class LateCapabilities {
   readonly #parts: CapabilityParts;
-  /** What the first client was told, and what this has warned of since then; undefined before. */
+  /** The capabilities that the first client received, and those that this has warned of. Undefined before the first client. */
   #known: Set<string> | undefined;
   #isPending = false;
 
@@ -43,7 +43,7 @@ export class LateCapabilities {
     }
   }
 
-  /** What the server has now, and how to have it from the start. */
+  /** The capabilities that the server has now, each with how to declare it in advance. */
   #present(): Map<string, string> {
     const { features, extensions } = this.#parts;
     const present = new Map<string, string>();

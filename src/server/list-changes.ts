@@ -1,5 +1,5 @@
 // Turns changes of the catalogue into notifications, one per burst.
-import type { JoinedCluster } from "../backplane/joined-cluster.ts";
+import type { Cluster } from "../backplane/cluster.ts";
 import { PartKind, type PartOf } from "../backplane/parts.ts";
 import { logRejection } from "../diagnostics/rate-limited-log.ts";
 import { listChanged } from "../protocol/notifications.ts";
@@ -24,7 +24,8 @@ interface ListChangesParts {
   readonly hub: Hub;
   /** The catalogue, which is created later. */
   readonly catalogue: () => Catalogue;
-  readonly shared: { readonly cluster: JoinedCluster; readonly changes: ChangeLog } | undefined;
+  readonly cluster: Cluster;
+  readonly changes: ChangeLog;
 }
 
 export class ListChanges {
@@ -37,11 +38,11 @@ export class ListChanges {
 
   constructor(parts: ListChangesParts) {
     this.#parts = parts;
-    const { shared } = parts;
-    if (shared === undefined) return;
-    shared.changes.onAnnounced((method, print) => this.#heard(method, print));
-    this.#compared = shared.cluster.part(comparedCatalogues);
-    this.#compared.compareCatalogues(shared.cluster, {
+    const { cluster, changes } = parts;
+    this.#compared = cluster.part(comparedCatalogues);
+    if (this.#compared === undefined) return;
+    changes.onAnnounced((method, print) => this.#heard(method, print));
+    this.#compared.compareCatalogues(cluster, {
       prints: () => Object.fromEntries(lists.map((list) => [list, this.#print(list)])) as Prints,
       announce: (list) => this.#announce(list),
     });
@@ -61,9 +62,9 @@ export class ListChanges {
 
   /** Notifies the clients of all nodes that a list has changed. */
   #announce(list: ChangingList): void {
-    const { hub, settings, shared } = this.#parts;
+    const { hub, settings, changes } = this.#parts;
     const notification = listChanged[list];
-    const print = shared?.changes.isShared ? this.#print(list) : undefined;
+    const print = this.#compared && changes.isShared ? this.#print(list) : undefined;
     const publishing = hub.announce(notification, print).then((delivered) => {
       settings.observe?.({ type: "push", notification, key: undefined, delivered });
     });

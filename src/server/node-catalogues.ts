@@ -1,5 +1,6 @@
-// Compares the catalogues of nodes: when one with other definitions joins, or the last of its kind leaves, clients read the lists again.
-import type { JoinedCluster } from "../backplane/joined-cluster.ts";
+// Compares the catalogues of nodes. Clients read the lists again when a node with other definitions joins, or the last one with
+// them leaves.
+import type { Cluster } from "../backplane/cluster.ts";
 import { isObject, type JsonObject } from "../wire/message.ts";
 import type { ChangingList } from "./catalogue/catalogue.ts";
 
@@ -12,21 +13,21 @@ interface Announcer {
   announce(list: ChangingList): void;
 }
 
-/** What this node knows since it has joined. */
+/** What this node has learned since it joined. */
 interface Stay {
   readonly node: string;
   /** The lists of the other nodes, as they introduced themselves last. */
   readonly others: Map<string, JsonObject>;
-  /** The lists that differed from those of a node that was there before this one. */
+  /** The lists that differed from those of a node that was running before this one. */
   readonly differing: Set<ChangingList>;
   hasJoined: boolean;
 }
 
 /**
- * Every beat carries the fingerprints. The nodes that were there answer the first words of a new one with a beat, so that only the new
- * one knows that it is new: it announces each list that differs, once.
+ * Each node sends its fingerprints with every heartbeat. Running nodes reply to the hello of a new node with a heartbeat. The new
+ * node compares its lists with these replies, and announces each list that differs, once.
  */
-export function compareCatalogues(cluster: JoinedCluster, { prints, announce }: Announcer): void {
+export function compareCatalogues(cluster: Cluster, { prints, announce }: Announcer): void {
   let current: Stay | undefined;
   const stay = (): Stay => {
     const { node } = cluster;
@@ -48,7 +49,7 @@ export function compareCatalogues(cluster: JoinedCluster, { prints, announce }: 
     const { others } = stay();
     const about = others.get(node);
     others.delete(node);
-    // All nodes notice that one has left, so the first of them speaks for all.
+    // All nodes notice that one has left, but only the first one announces the change.
     const [first] = cluster
       .nodes()
       .map(({ id }) => id)

@@ -55,7 +55,10 @@ const otherNames: RefusedNames = {
   },
 };
 
-/** `server.server` is the server itself, so that a call of a method of the official `Server` finds its message. */
+/**
+ * `server.server` is the server itself, so that calling a method of the official `Server` on it throws an error that names the
+ * replacement.
+ */
 export function refuseOtherNames(prototype: object): void {
   const names = refuseNames(prototype, otherNames);
   defineReplaceable(names, "server", function () {

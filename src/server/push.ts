@@ -1,6 +1,5 @@
 // `server.push`: sends notifications and requests to clients outside a call.
 import type { Cluster } from "../backplane/cluster.ts";
-import type { NodeQuestions } from "../backplane/node-questions.ts";
 import type { Diagnostics } from "../diagnostics/events.ts";
 import { levelProblem } from "../diagnostics/logger.ts";
 import { askFailed } from "../errors.ts";
@@ -8,6 +7,7 @@ import { filledText, type Known, mismatch, plainObject, problemOf, text } from "
 import type { Asks } from "../push/asks.ts";
 import { refuseNames } from "../refused-names.ts";
 import type { Hub } from "../push/hub.ts";
+import { unfitForJson } from "../wire/json-fit.ts";
 import type { JsonObject } from "../wire/message.ts";
 import { topicOf } from "../push/topic.ts";
 import { isLogLevel } from "../protocol/model.ts";
@@ -18,9 +18,9 @@ import { waysToSend } from "./calls/ways-to-send.ts";
 /** The recipient and the source of a log message outside a call. */
 export interface LogOptions {
   /** Send to this session only. @default {all sessions that want messages of that level} */
-  readonly session?: string;
+  readonly session?: string | undefined;
   /** The part of the server that the message is about. */
-  readonly logger?: string;
+  readonly logger?: string | undefined;
 }
 
 export const knownLogOptions: Known<LogOptions> = { session: filledText, logger: text };
@@ -36,7 +36,7 @@ interface PushParts {
   readonly isExtension: (notification: string) => boolean;
 }
 
-/** Throws for what is not a notification. */
+/** Throws if `method` or `params` is not that of a notification. */
 function checkSent(usage: string, name: string, method: unknown, params: unknown): void {
   const fail = (problem: string): never => {
     throw new TypeError(`push.${usage}: ${problem}`);
@@ -45,11 +45,13 @@ function checkSent(usage: string, name: string, method: unknown, params: unknown
     fail(`${name} ${mismatch("a text that begins with notifications/", method)}`);
   const problem = params === undefined ? undefined : problemOf(plainObject, params);
   if (problem) fail(`params ${problem}`);
+  const unfit = unfitForJson(params);
+  if (unfit) fail(`params${unfit}, which JSON cannot hold`);
   const { level } = (params ?? {}) as { readonly level?: unknown };
   if (method === logMessage && level !== undefined && !isLogLevel(level)) fail(levelProblem(level));
 }
 
-/** Throws for what is not the id of a session. A modern client has none. */
+/** Throws if `session` is not a session id. A modern client has none. */
 function checkSession(usage: string, session: unknown): void {
   const problem = problemOf(filledText, session);
   if (problem === undefined) return;
@@ -86,15 +88,9 @@ export class Push {
   constructor(parts: PushParts) {
     this.#parts = parts;
     const { cluster, hub } = parts;
-    const questions = cluster.others?.questions;
-    questions?.answer("subscribed", ({ topic }) => typeof topic === "string" && hub.isListened(topic));
-    questions?.answer("elicited", ({ id }) => typeof id === "string" && this.#completeHere(id));
-  }
-
-  /** Asks the other nodes, if this one is in a cluster. */
-  get #questions(): NodeQuestions | undefined {
-    const { others } = this.#parts.cluster;
-    return others?.hasJoined ? others.questions : undefined;
+    const { questions } = cluster;
+    questions.answer("subscribed", ({ topic }) => typeof topic === "string" && hub.isListened(topic));
+    questions.answer("elicited", ({ id }) => typeof id === "string" && this.#completeHere(id));
   }
 
   /**
@@ -126,14 +122,14 @@ export class Push {
 
   /**
    * Sends a request to the client of a legacy session and resolves with its result. Rejects if the session does not exist or
-   * has no open stream, if the client responds with an error, or if it does not respond in time. With a `backplane`, a request to a
-   * session over HTTP waits for its next stream on any node until `timeoutMs` is over (60,000 by default).
+   * ends, if the client responds with an error, or if it does not respond in time. A request to a session over HTTP waits for its next
+   * stream, on any node, until `timeoutMs` is over (60,000 by default).
    */
   async request(
     session: string,
     method: string,
     params?: object,
-    options: { readonly timeoutMs?: number } = {},
+    options: { readonly timeoutMs?: number | undefined } = {},
   ): Promise<JsonObject> {
     checkSession("request", session);
     const { hub } = this.#parts;
@@ -145,7 +141,7 @@ export class Push {
   }
 
   /** Checks that the client of a legacy session responds. */
-  async ping(session: string, options?: { readonly timeoutMs?: number }): Promise<void> {
+  async ping(session: string, options?: { readonly timeoutMs?: number | undefined }): Promise<void> {
     await this.request(session, "ping", undefined, options);
   }
 
@@ -155,7 +151,7 @@ export class Push {
    */
   async elicitationComplete(elicitationId: string): Promise<boolean> {
     if (await this.#completeHere(elicitationId)) return true;
-    return (await this.#questions?.askAll("elicited", { id: elicitationId })) === "yes";
+    return (await this.#parts.cluster.questions.askAll("elicited", { id: elicitationId })) === "yes";
   }
 
   async #completeHere(elicitationId: string): Promise<boolean> {
@@ -196,10 +192,8 @@ export class Push {
   /** Resolves with whether any client subscribes to the resource, on any node. A node that does not answer within 1 s counts as yes. */
   async isSubscribed(uri: string): Promise<boolean> {
     const topic = topicOf(resourceUpdated, uri);
-    const isListened = await this.#parts.hub.isListened(topic);
-    const questions = this.#questions;
-    if (isListened || questions === undefined) return isListened;
-    const answer = await questions.askAll("subscribed", { topic }).catch(() => "silence");
+    if (await this.#parts.hub.isListened(topic)) return true;
+    const answer = await this.#parts.cluster.questions.askAll("subscribed", { topic }).catch(() => "silence");
     return answer !== "no";
   }
 

@@ -84,7 +84,7 @@ export class McpServer<Extra extends object = object> implements Servable {
   readonly resources: ResourceCollection<ResourceOptions>;
   /** The registered resource templates, by URI template. */
   readonly resourceTemplates: Collection<TemplateOptions>;
-  /** Sends messages that no request asked for: to one session, to all, or to those who subscribed. */
+  /** Sends messages outside a call: to one session, to all sessions, or to subscribers. */
   readonly push: Push;
   /** The processes that serve together through `backplane`. */
   readonly cluster: ClusterView;

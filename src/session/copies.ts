@@ -1,19 +1,8 @@
-// The sessions that this process holds, least recently used first, and which one leaves when there are too many.
+// The sessions of this process, least recently used first, and the choice of the one that leaves when there are too many.
 import { evictedFor, Holdings } from "../limits/holdings.ts";
 import type { Principal } from "../protocol/model.ts";
 import { isSamePrincipal } from "../protocol/principal.ts";
-
-/** A session that this process holds. */
-export interface LiveSession {
-  readonly id: string;
-  readonly principal: Principal | undefined;
-  /** The key that limits count it for. */
-  readonly caller: string;
-  /** Whether a stream is open or a call is running. */
-  readonly busy: boolean;
-  /** Whether its client is connected: to a stream, or waiting for the response to a call. */
-  readonly connected: boolean;
-}
+import type { LiveSession } from "./live-session.ts";
 
 /** A session, and when it was last used here. */
 export interface Copy<Live> {
@@ -85,22 +74,22 @@ export class Copies<Live extends LiveSession, Kept extends Copy<Live> = Copy<Liv
   }
 
   /**
-   * Chooses the session that leaves for a new one; undefined while there is room, `nobody` if none may leave. It prefers a
-   * session that is idle or whose client has disconnected: of the caller that has the most, else of any that has at least as many
-   * as the new caller. Else it is a busy session of a caller that has more. The least recently used comes first.
+   * Chooses the session that leaves for a new one; undefined while there is room, `none` if none may leave. It prefers a session
+   * that is idle or whose client has disconnected: of the caller with the most sessions, else of any with at least as many as the
+   * new caller. Otherwise it is a busy session of a caller with more. The least recently used comes first.
    */
-  displacedBy({ caller, principal }: Live): Live | "nobody" | undefined {
+  displacedBy({ caller, principal }: Live): Live | "none" | undefined {
     const { maxSessions, maxSessionsPerPrincipal } = this.#limits;
     const own = this.#held.shares.of(caller);
     if (principal !== undefined && own >= maxSessionsPerPrincipal) {
-      return leaving(this.#held.of(caller), own) ?? "nobody";
+      return leaving(this.#held.of(caller), own) ?? "none";
     }
     if (this.#copies.size < maxSessions) return undefined;
     const greediest = evictedFor(this.#held, caller);
     const ofGreediest = greediest && leaving(this.#held.of(greediest.caller), maxLookedAt);
     if (ofGreediest !== undefined) return ofGreediest;
     const others = leaving(this.#ofAtLeast(own), maxLookedAt);
-    return others ?? greediest ?? leaving(this.#held.of(caller), maxLookedAt) ?? "nobody";
+    return others ?? greediest ?? leaving(this.#held.of(caller), maxLookedAt) ?? "none";
   }
 
   /** The idle session of a caller that was used least recently, other than the one with this id. */
@@ -115,7 +104,7 @@ export class Copies<Live extends LiveSession, Kept extends Copy<Live> = Copy<Liv
 
   /** While the limit is reached, keeps the sessions that may leave in front, where they are found first. */
   #putConnectedLast(): void {
-    // A copy, since `#putLast` moves entries to the end of what is iterated.
+    // Copied, because `#putLast` moves entries to the end of the iterated map.
     const connected = [...this.#copies.values()].filter(({ session }) => session.connected);
     for (const copy of connected) this.#putLast(copy);
   }

@@ -1,11 +1,11 @@
 // The sessions of each principal, counted in the engine, so that a limit holds for all nodes together.
-import type { JoinedCluster } from "../backplane/joined-cluster.ts";
-import { changeValue } from "../backplane/stored.ts";
+import type { Cluster } from "../backplane/cluster.ts";
+import { changeInTurn } from "../backplane/edits.ts";
+import type { ValueKey } from "../backplane/engine.ts";
 import { readJson } from "../wire/json.ts";
 import { isTexts } from "../wire/message.ts";
-import { ownerKeyOf } from "./shared-records.ts";
 
-/** What becomes of sessions past the limit. */
+/** Checks and ends the sessions past the limit. */
 export interface OwnedSessions {
   /** Whether the session still exists. */
   exists(id: string): Promise<boolean>;
@@ -17,12 +17,12 @@ export interface OwnedSessions {
 const pruneMs = 1000;
 
 export class Owners {
-  readonly #cluster: JoinedCluster;
+  readonly #cluster: Cluster;
   readonly #maxOwned: number;
   readonly #keepMs: number;
   #prunedAt = Number.NEGATIVE_INFINITY;
 
-  constructor(cluster: JoinedCluster, maxOwned: number, keepMs: number) {
+  constructor(cluster: Cluster, maxOwned: number, keepMs: number) {
     this.#cluster = cluster;
     this.#maxOwned = maxOwned;
     this.#keepMs = keepMs;
@@ -58,7 +58,7 @@ export class Owners {
     edit: (ids: readonly string[]) => Promise<readonly string[] | undefined>,
   ): Promise<void> {
     const what = "The list of a principal's sessions";
-    await changeValue(this.#cluster.engine, ownerKeyOf(owner), what, async (stored) => {
+    await changeInTurn(this.#cluster.engine, ownerKeyOf(owner), what, async (stored) => {
       const edited = await edit(stored === undefined ? [] : this.#read(stored.text));
       return edited && { text: JSON.stringify(edited), ttlMs: this.#keepMs };
     });
@@ -71,4 +71,9 @@ export class Owners {
     this.#cluster.ignoreInvalid("owner");
     return [];
   }
+}
+
+/** The name of the list of a principal's sessions. */
+export function ownerKeyOf(owner: string): ValueKey {
+  return { kind: "owner", tag: owner };
 }

@@ -1,4 +1,4 @@
-// What nodes share of a session: its record, and changes of it as differences, so that two nodes can change it at once.
+// The data of a session that nodes share: its record, and changes as differences, so that two nodes can change it at once.
 import {
   type ClientCapabilities,
   type Implementation,
@@ -17,7 +17,7 @@ export interface SessionState {
   readonly subscriptions: readonly string[];
 }
 
-/** What another node needs to continue a session. */
+/** The data that another node needs to continue a session. */
 export interface SessionRecord extends SessionState {
   readonly id: string;
   /** Grows with each change. */
@@ -45,7 +45,7 @@ export interface SessionChange {
   readonly removed: readonly string[];
 }
 
-/** What leads from one state to another; undefined if they are the same. */
+/** The change from one state to another; undefined if they are equal. */
 export function changeBetween(before: SessionState, after: SessionState): SessionChange | undefined {
   const [had, has] = [new Set(before.subscriptions), new Set(after.subscriptions)];
   const change = {
@@ -58,7 +58,7 @@ export function changeBetween(before: SessionState, after: SessionState): Sessio
   return initialized || logLevel || added.length > 0 || removed.length > 0 ? change : undefined;
 }
 
-/** Applies a change to the newest state, which may be another than the one it was made to. */
+/** Applies a change to the newest state, which may differ from the state that it was made to. */
 export function applyChange<State extends SessionState>(state: State, change: SessionChange): State {
   const { initialized, logLevel, added, removed } = change;
   const subscriptions = new Set([...state.subscriptions, ...added]);
@@ -71,7 +71,7 @@ export function applyChange<State extends SessionState>(state: State, change: Se
   };
 }
 
-/** Reads a change that another node tells. Returns undefined if it is invalid. */
+/** Reads a change from another node. Returns undefined if it is invalid. */
 export function readChange(value: unknown): SessionChange | undefined {
   if (!isObject(value)) return undefined;
   const { initialized, logLevel, added, removed } = value;
@@ -83,7 +83,7 @@ export function readChange(value: unknown): SessionChange | undefined {
   return isValid ? { initialized, logLevel, added, removed } : undefined;
 }
 
-/** What each member of a record must be, checked before use: another version of Halyard, or somebody else, may have written it. */
+/** The checks of each member of a record before use: another version of Halyard, or another program, may have written it. */
 const checks: Readonly<Record<keyof SessionRecord, (value: unknown) => boolean>> = {
   id: isText,
   version: (value) => Number.isSafeInteger(value) && (value as number) > 0,

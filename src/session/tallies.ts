@@ -1,8 +1,8 @@
 // How many sessions each caller has on all nodes, roughly. The engine has a tally of each caller with many; others cost it nothing.
 import { ignoreRejection } from "../async/promises.ts";
-import type { JoinedCluster } from "../backplane/joined-cluster.ts";
+import type { Cluster } from "../backplane/cluster.ts";
 import type { ValueKey } from "../backplane/engine.ts";
-import { changeValue } from "../backplane/stored.ts";
+import { changeValue } from "../backplane/edits.ts";
 import { readJson } from "../wire/json.ts";
 import { isObject } from "../wire/message.ts";
 
@@ -10,7 +10,7 @@ import { isObject } from "../wire/message.ts";
 type Counts = Map<number, number>;
 
 interface Tally {
-  /** What this node has counted and the engine does not know yet. */
+  /** Counted by this node, but not yet added in the engine. */
   readonly pending: Counts;
   /** What the engine had when this node last read it. */
   shared: number;
@@ -25,14 +25,14 @@ const periods = 8;
 const readMs = 1000;
 
 export class Tallies {
-  readonly #cluster: JoinedCluster;
+  readonly #cluster: Cluster;
   readonly #keepMs: number;
   readonly #tallies = new Map<string, Tally>();
-  /** How many sessions of a caller a node counts before it tells the engine. */
+  /** How many sessions of a caller a node counts before it updates the engine. */
   #step = 0;
   #sweptIn = 0;
 
-  constructor(cluster: JoinedCluster, keepMs: number) {
+  constructor(cluster: Cluster, keepMs: number) {
     this.#cluster = cluster;
     this.#keepMs = keepMs;
   }
@@ -88,13 +88,13 @@ export class Tallies {
   #count(caller: string, period: number, amount: number): void {
     const tally = this.#tallyOf(caller);
     addTo(tally.pending, period, amount);
-    // The ends of sessions are told, too: nobody asks for this caller perhaps.
+    // Ends of sessions are shared too, because this caller may never be counted again here.
     const isMuch = -this.#sum(tally.pending) > this.#step;
     if (isMuch) ignoreRejection(this.#share(caller, tally));
     else if (tally.pending.size === 0 && tally.readAt < 0) this.#tallies.delete(caller);
   }
 
-  /** Adds what is pending to the tally in the engine, and reads that. */
+  /** Adds the pending counts to the tally in the engine, and reads it. */
   async #share(caller: string, tally: Tally): Promise<void> {
     if (tally.sharing !== undefined) return tally.sharing;
     tally.sharing = this.#shareNow(caller, tally);

@@ -23,11 +23,14 @@ export interface StdioOptions {
   /** @default {process.stdout} */
   readonly output?: Writable | undefined;
   /**
-   * Whether the client is the user that this process works for, and may use definitions that have `scopes`. Pass true only if
-   * nobody else can write to `input`. @default {true on process.stdin}
+   * Whether the client is the user that this process works for, and may use definitions that have `scopes`. Pass true only if no
+   * other user can write to `input`. @default {true on process.stdin}
    */
   readonly peerIsUser?: boolean | undefined;
-  /** Milliseconds that running calls have to finish after the client has disconnected. @default {5000} */
+  /**
+   * Milliseconds that running calls have to finish after the client has disconnected. After it, the server cancels them.
+   * @default {5000}
+   */
   readonly graceMs?: number | undefined;
   /** Whether SIGTERM and SIGINT close the server, and the process exits when it has closed. @default {true on process.stdin} */
   readonly endsProcess?: boolean | undefined;
@@ -70,14 +73,14 @@ export interface StdioServer {
 export async function serveStdio(server: Servable, options: StdioOptions = {}): Promise<StdioServer> {
   const port = portOf(server, "serveStdio");
   checkOptions({ subject: "serveStdio", such: "{ input, output }", problem }, options, knownOptions);
-  // At once, since the author may log while the node joins.
+  // Claim it at once, because the author may log while the node joins.
   const stdout = claimStdout(options.output ?? process.stdout);
   await port.cluster.join().catch(async (error: unknown) => {
     stdout.release();
     await port.cluster.leave();
     throw error;
   });
-  // After joining, since the id of its session begins with the node.
+  // Created after joining, because the id of its session begins with the node.
   const stdio = new Stdio(port, options, stdout);
   stdio.start();
   return stdio;

@@ -7,7 +7,10 @@ export interface LineWriterOptions {
   readonly onDrained: () => void;
 }
 
-/** The reader is behind if more characters than this are pending. */
+/**
+ * Characters waiting on stdio. The client has not read them yet. Past it, the server pauses reading, and drops progress and
+ * logs until the client has read.
+ */
 const highWater = 1024 * 1024;
 
 export class LineWriter {

@@ -88,12 +88,12 @@ const answering: { readonly [method: string]: string } = {
   "roots/list": "roots",
 };
 
-/** Answers with the function of a test, or with its handlers, and declares what the test says. */
+/** Answers with the function of a test, or with its handlers, and declares the capabilities that the test names. */
 export class TestAnswers implements Answers {
   readonly #declared: ClientCapabilities;
   readonly #respond: Respond | undefined;
   readonly #handlers: Answers | undefined;
-  /** Reject what waits at the moment. */
+  /** The reject functions of the current waits. */
   readonly #rejections = new Set<(error: unknown) => void>();
   /** The error that the function or a handler threw, until it rejects a later wait. */
   #thrown: { readonly error: unknown } | undefined;
@@ -106,12 +106,12 @@ export class TestAnswers implements Answers {
     this.#handlers = handlers;
   }
 
-  /** Whether anything answers. */
+  /** Whether the test has a function or a handler for answers. */
   get areGiven(): boolean {
     return (this.#respond ?? this.#handlers) !== undefined;
   }
 
-  /** The method of the last question that was left to the test; undefined if you have taken it. */
+  /** Returns the method of the last question that was left to the test, once. */
   takeUnanswered(): string | undefined {
     const method = this.#unanswered;
     this.#unanswered = undefined;
@@ -140,7 +140,7 @@ export class TestAnswers implements Answers {
     const isModern = revision.era === "modern";
     if (this.#handlers) {
       const answered = await this.#handlers.answer(question, revision, signal);
-      // The call of a modern client rejects with it anyway.
+      // The call of a modern client rejects with the error anyway.
       if (!answered.ok && answered.isFault && !isModern) this.#fail(answered.cause);
       return answered;
     }
@@ -152,12 +152,12 @@ export class TestAnswers implements Answers {
       if (isModern) return { ok: false, error: failure, cause };
       this.#fail(cause);
     }
-    // The server waits: the test responds itself, or never.
+    // The server waits until the test responds itself.
     this.#unanswered = method;
     return untilAborted(new Promise<never>(() => {}), signal);
   }
 
-  /** Settles like `work`, unless the function or a handler throws before, such as a failed assertion. */
+  /** Settles like `work`, unless the function or a handler throws before, such as with a failed assertion. */
   unlessThrown<T>(work: Promise<T>): Promise<T> {
     if (!this.areGiven) return work;
     return new Promise((resolve, reject) => {
@@ -168,7 +168,7 @@ export class TestAnswers implements Answers {
     });
   }
 
-  /** Rejects what has waited the longest, or the next wait. */
+  /** Rejects the oldest wait, or the next one. */
   #fail(error: unknown): void {
     const [reject] = this.#rejections;
     if (reject) reject(error);
@@ -176,5 +176,5 @@ export class TestAnswers implements Answers {
   }
 }
 
-/** Sent to nobody: only the call learns why a round has no answer. */
+/** The error is not sent: only the call learns why a round has no answer. */
 const failure = { code: errorCodes.internal, message: "The client could not answer" };

@@ -1,4 +1,4 @@
-// What the backplane contract says of logs.
+// The backplane contract for logs.
 import {
   type Engine,
   type LogEntry,
@@ -237,6 +237,24 @@ export const logChecks: Readonly<Record<string, (nodes: ContractNodes) => Promis
     }
   },
 
+  async "a log keeps its newest maxBytes, if those are fewer"(nodes) {
+    const [one, other] = await nodes.openAll(2);
+    const options = { ...kept, maxBytes: 1000 };
+    for (let index = 0; index < 20; index++) {
+      const { engine } = index % 2 ? one! : other!;
+      await engine.append("a", `${index} `.padEnd(240, "ä"), options);
+    }
+    for (const { engine } of [one!, other!]) {
+      const entries = await engine.read("a", 0);
+      expectSame(
+        entries.map(({ text }) => text.split(" ")[0]),
+        ["18", "19"],
+      );
+      expectSame((entries[0]?.previous ?? 0) > 0, true);
+      expectChain(entries);
+    }
+  },
+
   async "append with isOnly drops all earlier entries, and does not begin the log again"(nodes) {
     const [one, other, third] = await nodes.openAll(3);
     await other!.engine.follow(["a"], 60_000);
@@ -246,7 +264,7 @@ export const logChecks: Readonly<Record<string, (nodes: ContractNodes) => Promis
     const entries = await one!.engine.read("a", 0);
     expectSame(entries.length, 1);
     expectSame({ ...entries[0], previous: 0 }, { sequence, previous: 0, text: "" });
-    // The exact number before it may be lost with that entry, but it is not the first of the log.
+    // The exact number before it may be lost with that entry, but it must not look like the first of the log.
     expectSame((entries[0]?.previous ?? 0) > 0, true);
     expectSame((entries[0]?.previous ?? 0) <= (second ?? 0), true);
     await appendAll(one!.engine, "a", ["4"]);

@@ -1,4 +1,4 @@
-// What the backplane contract says of messages between nodes.
+// The backplane contract for messages between nodes.
 import { type ContractNodes, settled, until } from "./backplane-nodes.ts";
 import { expectSame } from "./expect-same.ts";
 

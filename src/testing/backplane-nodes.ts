@@ -1,4 +1,4 @@
-// Nodes that a check of the backplane contract opens, and what each of them received.
+// The nodes of a check of the backplane contract, with everything that each of them received.
 import type { Engine, EngineSource, LogEntry } from "../backplane/engine.ts";
 import { pause } from "./expect-same.ts";
 

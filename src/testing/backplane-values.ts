@@ -1,4 +1,4 @@
-// What the backplane contract says of values.
+// The backplane contract for values.
 import type { Engine, ValueKey } from "../backplane/engine.ts";
 import { type ContractNodes, until } from "./backplane-nodes.ts";
 import { expectSame } from "./expect-same.ts";

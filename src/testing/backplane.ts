@@ -21,7 +21,9 @@ import { contractOf, type StoreCheck } from "./store-check.ts";
  * }
  * ```
  */
-export function backplaneContract(): readonly StoreCheck<EngineSource>[] {
+export function backplaneContract(...given: readonly never[]): readonly StoreCheck<EngineSource>[] {
+  if (given.length > 0)
+    throw new TypeError("backplaneContract() returns checks: pass what makes the backplane to run() of each");
   const checks = Object.entries({ ...valueChecks, ...logChecks, ...messageChecks });
   return contractOf(Object.fromEntries(checks.map(([title, check]) => [title, withNodes(check)])));
 }

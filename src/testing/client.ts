@@ -14,13 +14,14 @@ import { checkCallOptions, type ClientSettings, knownCallOptions } from "../clie
 import { CallTimeout, NoCommonRevision, RpcRejection } from "../client/settings/errors.ts";
 import { type ClientLimits, defaultBackoff, defaultClientLimits } from "../client/settings/limits.ts";
 import type { CallOptions, ConnectOptions as ClientOptions } from "../client/settings/options.ts";
-import { func, type Known, milliseconds, needed, type Table } from "../kinds.ts";
+import { filledText, func, type Known, milliseconds, needed, problemOf, type Table } from "../kinds.ts";
 import { extensionIds } from "../protocol/meta.ts";
 import type { ClientCapabilities } from "../protocol/model.ts";
 import type { Revision } from "../protocol/revision.ts";
 import { findRevision, revisions } from "../protocol/revisions/index.ts";
 import { isObject, type JsonObject, type RequestId, type RpcNotification } from "../wire/message.ts";
 import type { Wire } from "../wire/wire.ts";
+import { checkMethod, checkNotification } from "../client/settings/arguments.ts";
 import { type Respond, TestAnswers, Unanswered } from "./answering.ts";
 import { type Received, RecordedWire } from "./recorded-wire.ts";
 
@@ -47,11 +48,14 @@ const defaults = {
 
 export interface TestClientOptions extends Pick<ClientOptions, "onLog" | "logLevel" | "observe" | "tasks"> {
   /** The date of the revision to speak. @default {the newest one that the server speaks} */
-  readonly revision?: string;
-  /** What the client declares, besides what its handlers do. @default {{}} */
-  readonly capabilities?: ClientCapabilities;
-  /** Answers the server's questions with results as they are sent, so that a request resolves with its final one. @default {nothing is answered} */
-  readonly answer?: Respond;
+  readonly revision?: string | undefined;
+  /** The capabilities that the client declares, besides those of its handlers. @default {{}} */
+  readonly capabilities?: ClientCapabilities | undefined;
+  /**
+   * Answers the server's questions with these results unchanged, so that a request resolves with its final one. @default {no
+   * question is answered}
+   */
+  readonly answer?: Respond | undefined;
 }
 
 /** The options of a raw request. */
@@ -67,17 +71,17 @@ const knownRawOptions: Known<RawRequestOptions> = {
 
 const knownMatches: Table = { matches: needed(func), timeoutMs: milliseconds };
 
-/** What a test client knows of a server in the same process. */
+/** The facts that a test client has about a server in the same process. */
 export interface TestedServer {
   /** The exceptions in the server, by the error id that the client receives. */
   readonly failures: ReadonlyMap<unknown, unknown>;
   /** The result of `server/discover`. */
   readonly introduction: JsonObject;
-  /** Answers with the handlers of the test. */
+  /** The handlers of the test. */
   readonly handlers: Answers | undefined;
 }
 
-/** A client, not open yet, whose parts a test client uses, too. */
+/** A client that is not open yet, whose parts a test client uses too. */
 interface Parts {
   readonly revision: Revision;
   readonly wire: RecordedWire;
@@ -117,7 +121,7 @@ function declaredBy({ capabilities = {}, tasks }: TestClientOptions, revision: R
 
 /**
  * The client of `halyard/client` for tests of a server: it speaks one protocol revision over a {@link Wire}, caches and repeats
- * nothing, and has ways to send messages as they are. {@link connect} makes one.
+ * nothing, and has ways to send messages as they are. {@link connect} returns one.
  *
  * @example
  * ```ts
@@ -172,12 +176,12 @@ export class TestClient<Tools extends ToolTypes<Tools> = AnyTools> extends McpCl
     return this.#wire.received;
   }
 
-  /** What the server's handlers threw and this client sees only an error id of, the first one first. */
+  /** The exceptions of the server's handlers for which this client received only an error id, the first one first. */
   get failures(): readonly unknown[] {
     return [...(this.#tested?.failures.values() ?? [])];
   }
 
-  /** Makes the handshake if the revision has one. Returns the result of `initialize`. */
+  /** Performs the handshake if the revision has one. Returns the result of `initialize`. */
   async open(): Promise<JsonObject | undefined> {
     const before = this.received.length;
     if (this.era === "modern") await this.#assume();
@@ -200,6 +204,7 @@ export class TestClient<Tools extends ToolTypes<Tools> = AnyTools> extends McpCl
     params?: JsonObject,
     options: RawRequestOptions = {},
   ): Promise<JsonObject> {
+    checkMethod("request", method);
     checkCallOptions("request", options, knownRawOptions);
     if (!this.#isOpen) await this.#assume();
     const { id, ...others } = options;
@@ -245,6 +250,9 @@ export class TestClient<Tools extends ToolTypes<Tools> = AnyTools> extends McpCl
 
   /** The notifications of that method received so far. */
   notifications(method: string): RpcNotification[] {
+    const problem = problemOf(filledText, method);
+    if (problem !== undefined) throw new TypeError(`notifications: method ${problem}`);
+    checkNotification("notifications", method);
     return this.received.filter(
       (message): message is RpcNotification => "method" in message && message.method === method,
     );
@@ -264,12 +272,12 @@ export class TestClient<Tools extends ToolTypes<Tools> = AnyTools> extends McpCl
     return { params: { ...params, _meta: { ...meta, ...(params["_meta"] as object | undefined) } } };
   }
 
-  /** Connects without a message: the test makes the handshake itself, or the revision has none. */
+  /** Connects without a message: the test performs the handshake itself, or the revision has none. */
   async #assume(): Promise<void> {
     const result = this.#tested?.introduction ?? {};
     await (this.#opening ?? this.#connect({ do: "speak", revision: this.#revision, result }));
     const { channel } = this.#connection;
-    // The revision is the one that the test wants, whatever the server says to it.
+    // Assumes the revision that the test wants, whatever the server responds.
     if (channel) this.#connection.answered(channel);
   }
 
@@ -290,7 +298,7 @@ export class TestClient<Tools extends ToolTypes<Tools> = AnyTools> extends McpCl
     return (response as { readonly result: JsonObject }).result;
   }
 
-  /** Runs a request of a method such as `callTool`. Its errors say what the test can do; those of raw requests are as they are. */
+  /** Runs a request of a method such as `callTool`. Its errors say what the test can do; those of raw requests are unchanged. */
   async #explained(request: ClientRequest, next: () => Promise<JsonObject>): Promise<JsonObject> {
     if ("verbatim" in request.options) return next();
     try {

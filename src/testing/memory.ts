@@ -17,8 +17,8 @@ import { noLimits, TestClient, type TestClientOptions } from "./client.ts";
 /** The options of a test client in memory. Its handlers are those of `connect` of `halyard/client`. */
 export interface ConnectOptions
   extends TestClientOptions, Pick<ClientOptions, "onElicit" | "onSample" | "roots"> {
-  /** Whether `connect` makes the handshake; with `false`, the test does. @default {true} */
-  readonly handshake?: boolean;
+  /** Whether `connect` performs the handshake; with `false`, the test does. @default {true} */
+  readonly handshake?: boolean | undefined;
 }
 
 const ofClient = knownConnectOptions;
@@ -83,12 +83,12 @@ async function open<Tools extends ToolTypes<Tools>>(
 
 const elsewhere = "to reach a server elsewhere, use connect of halyard/client";
 
-/** Whether it is a target of the other `connect`. */
+/** Whether it is a target for `connect` of `halyard/client`. */
 function isElsewhere(target: unknown): boolean {
   return typeof target === "string" || target instanceof URL || "command" in Object(target);
 }
 
-/** What `server/discover` would say, so that connecting takes no request that a test would have to count. */
+/** The result that `server/discover` would have, so that connecting sends no request that a test would have to count. */
 function introductionOf({ info }: Servable, port: ServerPort, date: string | undefined): JsonObject {
   const revision = port.revisions.find(date);
   if (revision === undefined) return {};
@@ -97,7 +97,7 @@ function introductionOf({ info }: Servable, port: ServerPort, date: string | und
   return { serverInfo: info, capabilities, instructions: settings.instructions };
 }
 
-/** What answers with the handlers; undefined without any. */
+/** The answers with the handlers; undefined without handlers. */
 async function handlersOf(options: ConnectOptions): Promise<Answers | undefined> {
   const given = (["onElicit", "onSample", "roots"] as const).filter((name) => options[name] !== undefined);
   if (given.length === 0) return undefined;

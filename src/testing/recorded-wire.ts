@@ -23,7 +23,7 @@ export class RecordedWire implements WireSource {
     wire.onClose = (reason) => this.#line?.onClose(reason);
   }
 
-  /** The client's end of the wire. The test sends on the same wire, and goes on when the client gives up. */
+  /** The client's end of the wire. The test sends on the same wire, and continues when the client gives up. */
   openWire(): Wire {
     this.#line = {
       send: (text) => this.onSend(text),
@@ -79,7 +79,7 @@ export class RecordedWire implements WireSource {
     const messages = [JSON.parse(text) as Received | Received[]].flat();
     this.received.push(...messages);
     for (const look of this.#waiting) look();
-    // An error without an id concerns what the test sent, although a client takes it for the response to its only request.
+    // An error without an id belongs to a message of the test, although a client takes it for the response to its only request.
     const own = messages.filter((message) => "method" in message || isRequestId(message.id));
     if (own.length > 0) this.#line?.onMessage(own.length === messages.length ? text : JSON.stringify(own));
   }

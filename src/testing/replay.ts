@@ -75,7 +75,7 @@ function readRecording(lines: Iterable<string>): Exchange[] {
       if (owner && "method" in message) owner.isCancelled = true;
       return;
     }
-    // What belongs to no call, or to a stream that stays open, happened after the request that was sent last.
+    // A message that belongs to no call, or to a stream that stays open, was caused by the request that was sent last.
     const cause = owner && !owner.isStream ? owner : exchanges.at(-1);
     cause?.replies.push({ message, owner });
     if (owner && !("method" in message)) owner.isAnswered = true;
@@ -121,7 +121,7 @@ function toExchange({ method, params }: RpcRequest): Exchange {
 class Player implements Wire {
   readonly #exchanges: readonly Exchange[];
   readonly #played = new Set<Exchange>();
-  /** The ids under which the client has sent recorded requests now. */
+  /** The ids of the recorded requests that the client has sent so far. */
   readonly #ids = new Map<Exchange, RequestId>();
   /** Called when the client answers the request of that id. */
   readonly #asked = new Map<unknown, () => void>();
@@ -149,7 +149,7 @@ class Player implements Wire {
     const isSame = (exchange: Exchange): boolean =>
       exchange.method === method && isLike(exchange.params, wanted);
     const left = this.#exchanges.filter((exchange) => isSame(exchange) && !this.#played.has(exchange));
-    // A request that was lost was sent again: only the answered one counts.
+    // A lost request was sent again: only the one with a response counts.
     const exchange = left.find(({ isAnswered, isStream }) => isAnswered || isStream) ?? left[0];
     if (!exchange) return this.#send({ jsonrpc: "2.0", id, error: this.#unknown(method, wanted) });
     this.#played.add(exchange);
@@ -167,7 +167,7 @@ class Player implements Wire {
     await this.#send({ jsonrpc: "2.0", id, error: { code: errorCodes.methodNotFound, message } });
   }
 
-  /** Never inside `send` of the client. */
+  /** Deferred, so that no message arrives inside the client's `send`. */
   async #send(message: object): Promise<void> {
     await Promise.resolve();
     if (!this.#isClosed) this.onMessage(JSON.stringify(message));
@@ -190,7 +190,7 @@ class Player implements Wire {
   }
 }
 
-/** The id of the request that a message of the recording belongs to: of its response, its progress, its subscription. */
+/** The id of the recorded request that a message belongs to: by its response, progress or subscription. */
 function requestIdOf(message: RpcMessage): unknown {
   if (!("method" in message)) return message.id;
   const { params } = message;
@@ -200,7 +200,7 @@ function requestIdOf(message: RpcMessage): unknown {
   return isObject(meta) ? meta[metaKeys.subscriptionId] : undefined;
 }
 
-/** The message, with the id of its request replaced wherever it stands. */
+/** The message, with the id of its request replaced everywhere. */
 function withRequestId(message: RpcMessage, id: RequestId): object {
   const inMeta = (body: JsonObject | undefined): JsonObject => {
     const meta = body?.["_meta"];
@@ -217,10 +217,12 @@ function withRequestId(message: RpcMessage, id: RequestId): object {
   return { ...message, params };
 }
 
-/** What every client fills in for itself. */
+/** The parameters that every client fills in for itself. */
 const own: { readonly [method: string]: readonly string[] } = { initialize: ["clientInfo", "capabilities"] };
 
-/** The parameters as a text that is equal for equal ones, without secrets and without what differs from client to client. */
+/**
+ * The parameters as a text that is equal for equal parameters, without secrets and without values that differ between clients.
+ */
 function comparable(method: string, params: JsonObject | undefined): string {
   const ignored = new Set(["_meta", ...(own[method] ?? [])]);
   const kept = Object.entries(params ?? {}).filter(([key]) => !ignored.has(key));

@@ -9,11 +9,11 @@ export type ParsedJson =
       readonly ok: false;
       readonly isTooLarge: boolean;
       readonly error: RpcError;
-      /** There is no room for it at the moment; it was not parsed. */
+      /** There is currently no room for the message, so it was not parsed. */
       readonly isTooHeavy?: true;
     };
 
-/** A text of less weight is parsed before anything asks whether there is room for it. */
+/** A text with less weight is parsed without checking whether there is room. */
 const heavyWeight = 256 * 1024;
 
 /** Whether there is room for a message of that weight. `mayAsk`: it may expect a response. */
@@ -42,7 +42,7 @@ function hintOf(text: string): string {
   return text.startsWith("[object") ? ": pass JSON.stringify(message)" : "";
 }
 
-/** The same for a reader that does not count memory: weighing costs a scan of the text. `limit`: the one that the text exceeds. */
+/** Like `parseJson`, for a reader that does not count memory: weighing costs a scan of the text. `limit`: the one that the text exceeds. */
 export function parseWithin(
   text: string,
   limits: MessageLimits,
@@ -100,7 +100,7 @@ function weigh(
 
 const unlimited = { maxDepth: Number.POSITIVE_INFINITY, maxElements: Number.POSITIVE_INFINITY };
 
-/** The limit of depth or number that a value exceeds. Takes from `left` what the value uses up. */
+/** The limit of depth or number that a value exceeds. Subtracts the elements of the value from `left`. */
 function exceededBy(
   value: unknown,
   level: number,
@@ -119,7 +119,7 @@ function exceededBy(
   return undefined;
 }
 
-/** What a message does that exceeds a limit, and what the limit counts. */
+/** Completes the error message for each limit: what the message does, and what the limit counts. */
 const exceeding = {
   maxBytes: ["is larger than", "bytes"],
   maxDepth: ["nests deeper than", "levels"],
@@ -164,10 +164,10 @@ const backslash = 0x5c;
 const comma = 0x2c;
 const colon = 0x3a;
 
-/** What a text holds. */
+/** The measured contents of a text. */
 interface Measured {
   readonly depth: number;
-  /** Those after a comma, and one. */
+  /** The number of values: one, and one for each comma. */
   readonly values: number;
   readonly keys: number;
   /** Arrays and objects. */

@@ -11,13 +11,19 @@
  * ```
  */
 export interface MessageLimits {
-  /** The largest size of the text, in UTF-8 bytes. @default {4194304} */
+  /**
+   * The size of a message, in UTF-8 bytes. Past it, the server responds with -32600; on stdio it skips the rest of the line.
+   * @default {4194304}
+   */
   readonly maxBytes: number;
-  /** How deep arrays and objects may nest. @default {64} */
+  /** How deep the arrays and objects of a message may nest. Past it, the server responds with -32600. @default {64} */
   readonly maxDepth: number;
-  /** How many values and keys the message may hold in total. @default {100000} */
+  /** How many values and keys a message may hold. Past it, the server responds with -32600. @default {100000} */
   readonly maxElements: number;
-  /** How many messages a batch may hold, in revisions that have batches. @default {100} */
+  /**
+   * How many messages a batch may hold, in revisions that have batches. Past it, the server responds with -32600 and handles
+   * none of them. @default {100}
+   */
   readonly maxBatch: number;
 }
 

@@ -5,7 +5,7 @@ export function isLoopback(url: URL): boolean {
   return /^(localhost|127(\.\d+){3}|\[::1\])$/.test(url.hostname);
 }
 
-/** Whether an address, or the name of a host without a port, is one of this machine. */
+/** Whether an address, or a host name without a port, belongs to this machine. */
 export function isLoopbackAddress(address: string): boolean {
   return address === "localhost" || address === "::1" || /^127(?:\.\d{1,3}){3}$/.test(address);
 }

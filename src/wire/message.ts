@@ -77,7 +77,10 @@ export function isTexts(value: unknown): value is readonly string[] {
   return Array.isArray(value) && value.every((each) => typeof each === "string");
 }
 
-/** Characters of an id. Responses, progress and what nodes store repeat it, so its length must not be the peer's to choose. */
+/**
+ * Characters of an id. Responses, progress and what nodes store repeat it. Past it, the server responds with -32600 without
+ * the id; a call with a longer progress token gets no progress.
+ */
 const maxIdLength = 4096;
 
 /**

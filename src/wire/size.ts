@@ -1,6 +1,6 @@
 // About how much memory a value of JSON takes.
 
-/** What an array or object takes beside what it holds, and any other value beside its text, in bytes. */
+/** The bytes that an array or object takes besides its members, and any other value besides its text. */
 const containerBytes = 64;
 const plainBytes = 24;
 

@@ -26,13 +26,13 @@ const d = 0x64;
 const digits = /^\d{1,9}$/;
 const byteOrderMark = 0xfeff;
 const keepMark = { ignoreBOM: true };
-/** Never told that more follows: decoding is several times as fast then. */
+/** Decodes whole texts only, without the `stream` option: that is several times as fast. */
 const wholeDecoder = new TextDecoder("utf-8", keepMark);
 
 /** How many pieces of a text are kept apart. */
 const maxPieces = 64;
 
-/** A text that grows. An engine that is asked to append keeps every piece beside the text, which can take 30 times as much. */
+/** A text that grows. When appending to a string, an engine keeps every piece, which can take 30 times the memory of the text. */
 class GrowingText {
   #text = "";
   #pieces: string[] = [];

@@ -73,6 +73,13 @@ describeEdges("developmentIssuer", (open) => {
     expect(reply.headers["www-authenticate"]).toContain(`error_description="${message}"`);
   });
 
+  test("takes options that are undefined for options that are left out", async () => {
+    const issuer = developmentIssuer({ resource: undefined, audience: undefined });
+    const edge = await open(notesServer().server, { auth: issuer.auth });
+    const reply = await edge.send(modernPost(call("whoami"), bearer(await issuer.token())));
+    expect(reply.status).toBe(200);
+  });
+
   test("makes its keys anew: a token of another one, with the same name, is refused", async () => {
     const [issuer, other] = [developmentIssuer(), developmentIssuer()];
     const edge = await open(notesServer().server, { auth: issuer.auth });
@@ -208,7 +215,7 @@ describe("a request from another machine", () => {
   });
 });
 
-test("a token lives as long as SECURITY.md says at most", async () => {
+test("a token lives as long as docs/reference/limits.md says at most", async () => {
   const { token } = developmentIssuer();
   const longest = limitOf("seconds of a development token");
   await token({ expiresInSeconds: longest });

@@ -62,7 +62,7 @@ describe("introspection", () => {
     expect(issuer.asked.get(endpoint)).toBe(1);
     await issuer.revoke(token);
     expect(await statusOf(edge, token)).toBe(200);
-    passSeconds(limitOf("seconds for an introspection"));
+    passSeconds(limitOf("introspection.cacheSeconds"));
     expect(await statusOf(edge, token)).toBe(401);
     expect(issuer.asked.get(endpoint)).toBe(2);
   });

@@ -132,7 +132,7 @@ describeEdges("a refusal of auth", (open) => {
     );
   });
 
-  test("may have a body of as many characters as SECURITY.md says", async () => {
+  test("may have a body of as many characters as docs/reference/limits.md says", async () => {
     const { status, text } = await refusedBy({ status: 401, message: "", body: "a".repeat(most) });
     expect([status, text.length]).toEqual([401, most]);
   });

@@ -262,7 +262,7 @@ describe("the Authorization header", () => {
     },
   );
 
-  test("may hold a token as long as SECURITY.md says, and none that is longer [RS-400]", async () => {
+  test("may hold a token as long as docs/reference/limits.md says, and none that is longer [RS-400]", async () => {
     const auth = bearerAuth({
       resource: "https://mcp.example.com/mcp",
       authorizationServers: ["https://auth.example.com"],
@@ -308,7 +308,7 @@ describe("what a token says", () => {
       subject: "alice",
       clientId: "app",
       scopes: ["notes:read", "x"],
-      expiresAt: (exp + limitOf("seconds that clocks may differ")) * 1000,
+      expiresAt: (exp + limitOf("clockToleranceSeconds")) * 1000,
       claims: { tenant: "acme" },
     });
     expect(events).toContainEqual(

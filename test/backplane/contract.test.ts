@@ -123,6 +123,11 @@ const faults: Readonly<Record<string, Fault>> = {
         }),
     }),
   },
+  "a log keeps its newest maxBytes, if those are fewer": {
+    methods: (engine) => ({
+      append: (log, text, options) => engine.append(log, text, { ...options, maxBytes: undefined }),
+    }),
+  },
   "append with isOnly drops all earlier entries, and does not begin the log again": {
     methods: (engine) => ({
       async append(log, text, { isOnly, ...options }) {

@@ -1,4 +1,4 @@
-// The limits of a cluster in SECURITY.md are those of the code.
+// The limits of a cluster in docs/reference/limits.md are those of the code, and the times that no option changes.
 import { readFileSync } from "node:fs";
 import { createServer, type AddressInfo } from "node:net";
 import { createClient } from "@redis/client";
@@ -6,12 +6,12 @@ import { memoryBackplane } from "halyard/cluster";
 import { redisBackplane } from "halyard/redis";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { holdClocks } from "../support/clock.ts";
-import { readTable } from "../support/documents.ts";
+import { limitOf, limitsUnder } from "../support/limits-page.ts";
 import { faultyBackplane } from "../support/faulty-backplane.ts";
 import { HeldBackplane, joinNode, nodeId } from "../support/nodes.ts";
 import { nextTurn, until } from "../support/turns.ts";
 
-const rows = readTable("SECURITY.md", "Times and sizes of a cluster");
+type Probe = (limit: number) => Promise<void>;
 
 const join = {
   prefix: "halyard:test:",
@@ -50,41 +50,10 @@ async function keptOf(count: number, length: number): Promise<number> {
   return (await engine.read("log", 1)).length;
 }
 
-const probes: Readonly<Record<string, (limit: number) => Promise<void>>> = {
-  "milliseconds of the lease": async (limit) => {
+const probes: Readonly<Record<string, Probe>> = {
+  leaseMs: async (limit) => {
     const declared = readFileSync(new URL("../../dist/backplane/engine.d.ts", import.meta.url), "utf8");
-    expect(declared).toMatch(new RegExp(String.raw`@default \{${limit}\} \*/\s+readonly leaseMs\?`));
-  },
-  "milliseconds of an operation": async (limit) => {
-    const push = await hangingPush();
-    expect(await reasonOf(push)).toContain(`no answer within ${limit} ms`);
-  },
-  "operations at once": async (limit) => {
-    const push = await hangingPush();
-    const waiting = Array.from({ length: limit }, () => push().catch(() => "too late"));
-    await expect(push()).rejects.toThrow(`${limit} operations wait for it`);
-    expect(await Promise.race([...waiting, "waiting"])).toBe("waiting");
-  },
-  "milliseconds to join": async (limit) => {
-    const deaf = new HeldBackplane();
-    deaf.meddle = (to) => ({ ...to, message() {} });
-    expect(await reasonOf(() => joinNode(deaf))).toContain(`do not come back within ${limit} ms`);
-  },
-  "milliseconds to connect to Redis": async (limit) => {
-    const silent = createServer((socket) => onTestFinished(() => void socket.destroy()));
-    await new Promise<void>((resolve) => silent.listen(0, "127.0.0.1", resolve));
-    onTestFinished(() => void silent.close());
-    const { port } = silent.address() as AddressInfo;
-    const backplane = redisBackplane(createClient({ socket: { host: "127.0.0.1", port } }));
-    expect(await reasonOf(() => backplane.open(join))).toContain(`No answer within ${limit} ms`);
-  },
-  "milliseconds for another node": async (limit) => {
-    const shared = new HeldBackplane();
-    const [asking, silent] = [await joinNode(shared), await joinNode(shared)];
-    await until(() => asking.cluster.nodes().length === 2);
-    shared.meddle = (to, node) => (node === nodeId(silent) ? { ...to, message() {} } : to);
-    const push = asking.push.toSession(`${nodeId(silent)}.${crypto.randomUUID()}`, "notifications/message");
-    await expect(push).rejects.toThrow(`did not respond within ${limit} ms`);
+    expect(declared).toMatch(new RegExp(String.raw`@default \{${limit}\}\s+\*/\s+readonly leaseMs\?`));
   },
   "entries of a log": async (limit) => expect(await keptOf(limit + 5, 1)).toBe(limit),
   "bytes of a log": async (limit) => {
@@ -93,11 +62,64 @@ const probes: Readonly<Record<string, (limit: number) => Promise<void>>> = {
   },
 };
 
-test("every limit of the table has a probe, and says what happens past it", () => {
-  expect(rows.map(({ limit }) => limit)).toEqual(Object.keys(probes));
-  expect(rows.filter((row) => row["past it"] === "")).toEqual([]);
+/** Times and counts that no option changes. */
+const fixed: Readonly<Record<string, readonly [limit: number, probe: Probe]>> = {
+  "milliseconds of an operation": [
+    5000,
+    async (limit) => {
+      const push = await hangingPush();
+      expect(await reasonOf(push)).toContain(`no answer within ${limit} ms`);
+    },
+  ],
+  "operations at once": [
+    10_000,
+    async (limit) => {
+      const push = await hangingPush();
+      const waiting = Array.from({ length: limit }, () => push().catch(() => "too late"));
+      await expect(push()).rejects.toThrow(`${limit} operations wait for it`);
+      expect(await Promise.race([...waiting, "waiting"])).toBe("waiting");
+    },
+  ],
+  "milliseconds to join": [
+    10_000,
+    async (limit) => {
+      const deaf = new HeldBackplane();
+      deaf.meddle = (to) => ({ ...to, message() {} });
+      expect(await reasonOf(() => joinNode(deaf))).toContain(`do not come back within ${limit} ms`);
+    },
+  ],
+  "milliseconds to connect to Redis": [
+    10_000,
+    async (limit) => {
+      const silent = createServer((socket) => onTestFinished(() => void socket.destroy()));
+      await new Promise<void>((resolve) => silent.listen(0, "127.0.0.1", resolve));
+      onTestFinished(() => void silent.close());
+      const { port } = silent.address() as AddressInfo;
+      const backplane = redisBackplane(createClient({ socket: { host: "127.0.0.1", port } }));
+      expect(await reasonOf(() => backplane.open(join))).toContain(`No answer within ${limit} ms`);
+    },
+  ],
+  "milliseconds for another node": [
+    1000,
+    async (limit) => {
+      const shared = new HeldBackplane();
+      const [asking, silent] = [await joinNode(shared), await joinNode(shared)];
+      await until(() => asking.cluster.nodes().length === 2);
+      shared.meddle = (to, node) => (node === nodeId(silent) ? { ...to, message() {} } : to);
+      const push = asking.push.toSession(`${nodeId(silent)}.${crypto.randomUUID()}`, "notifications/message");
+      await expect(push).rejects.toThrow(`did not respond within ${limit} ms`);
+    },
+  ],
+};
+
+test("every limit of the page has a probe", () => {
+  expect(limitsUnder("Cluster").map(({ name }) => name)).toEqual(Object.keys(probes));
 });
 
-test.each(Object.entries(probes))("the limit of %s is what the table says", async (name, probe) => {
-  await probe(Number(rows.find(({ limit }) => limit === name)?.["default"]));
-});
+test.each(Object.entries(probes))("%s is what the page says", (name, probe) =>
+  probe(limitOf("Cluster", name)),
+);
+
+test.each(Object.entries(fixed))("a cluster keeps to its fixed number of %s", (_, [limit, probe]) =>
+  probe(limit),
+);

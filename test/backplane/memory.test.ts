@@ -51,3 +51,20 @@ test("what has expired leaves the memory though nothing is read or written, and 
     vi.useRealTimers();
   }
 });
+
+test("what expires soon leaves the memory then, though other values are kept for long", async () => {
+  vi.useFakeTimers();
+  try {
+    const { engine } = await open();
+    const start = performance.now();
+    await engine.create({ kind: "task", tag: "long" }, "text", 500_000);
+    await engine.create({ kind: "task", tag: "short" }, "text", 100);
+    await vi.advanceTimersToNextTimerAsync();
+    expect(performance.now() - start).toBe(100);
+    await vi.advanceTimersToNextTimerAsync();
+    expect(performance.now() - start).toBe(500_000);
+    expect(vi.getTimerCount()).toBe(0);
+  } finally {
+    vi.useRealTimers();
+  }
+});

@@ -168,7 +168,7 @@ describe("order", () => {
   test("of messages is kept although they are encrypted, however long each is", async () => {
     const backplane = memoryBackplane({ secret: newer });
     const nodes = [1, 2].map(() => new McpServer({ name: "test", version: "1.0.0" }, { backplane }));
-    const [one, other] = nodes.map((server) => portOf(server).cluster.others) as [Cluster, Cluster];
+    const [one, other] = nodes.map((server) => portOf(server).cluster) as [Cluster, Cluster];
     const received: unknown[] = [];
     other.on("counted", ({ at }) => void received.push(at));
     await Promise.all(nodes.map((server) => join(server)));
@@ -180,7 +180,7 @@ describe("order", () => {
   });
 });
 
-type Cluster = NonNullable<ReturnType<typeof portOf>["cluster"]["others"]>;
+type Cluster = ReturnType<typeof portOf>["cluster"];
 
 describe("joining", () => {
   /** Runs a node with one secret, and resolves with what becomes of one with another. */

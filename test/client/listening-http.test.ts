@@ -14,7 +14,7 @@ interface Site {
   down(): void;
   up(): void;
   /** Forgets all sessions and streams, as another process would. */
-  restart(): void;
+  restart(): Promise<void>;
 }
 
 async function site(server: McpServer): Promise<Site> {
@@ -36,7 +36,10 @@ async function site(server: McpServer): Promise<Site> {
       http.closeAllConnections();
     },
     up: () => void (isDown = false),
-    restart: () => void handlers.push((handler = nodeHandler(server))),
+    restart: async () => {
+      await handler.close();
+      handlers.push((handler = nodeHandler(server)));
+    },
   };
 }
 
@@ -84,7 +87,7 @@ describe.each(protocolRevisions)("listen over HTTP · $date", ({ date: revision,
     const place = await site(server);
     const { changes, said, client } = await listeningClient(place.url);
     place.down();
-    place.restart();
+    await place.restart();
     place.up();
     await until(() => changes.length >= 2);
     expect(said().toSorted()).toEqual(["resource gap", "tools gap"]);

@@ -77,7 +77,7 @@ describe("connect", () => {
       "node server.js",
       /"node server\.js".* not an http\(s\) URL: .*\{ command: "node", args: \["server\.js"\] \}/,
     ],
-    ["ftp://example.com", /not an http\(s\) URL/],
+    ["ftp://example.com", /"ftp:\/\/example\.com\/", and ftp is not a transport of MCP: use http\(s\)/],
     [{ command: "node", arg: [] }, /arg is not an option: did you mean args\?/],
     [{ command: ["node", "server.js"] }, /command must be the program to start/],
     [{ command: "node", args: "server.js" }, /args must be a list of texts, such as \["server\.js"\]/],

@@ -144,6 +144,10 @@ const mistakes: Readonly<Record<string, readonly [make: () => unknown, says: str
     async () => ((await (await connectTest(server)).listTools()) as never)["nextCursor"],
     'The list of listTools() has no nextCursor: use client.page("tools"), which has one; the list has all pages',
   ],
+  "the length of what eachTool() returns": [
+    async () => ((await connect(server)).eachTool() as never)["length"],
+    "What client.eachTool() returns has no length: use for await (const one of client.eachTool()), or await client.listTools()",
+  ],
   "a schema of the result": [
     async () =>
       ((await connect(server)) as unknown as Untyped).callTool("any", {}, undefined, { timeoutMs: 5 }),

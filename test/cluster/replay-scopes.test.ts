@@ -5,7 +5,7 @@ import { describe, expect, test } from "vitest";
 import { clientAt, serveCluster } from "../support/cluster.ts";
 import type { EventReply } from "../support/event-reply.ts";
 import { expectNoUnhandledRejections } from "../support/rejections.ts";
-import { serve, SessionClient } from "../support/sessions.ts";
+import { SessionClient } from "../support/sessions.ts";
 import { deferred, until } from "../support/turns.ts";
 import { engineRows, onEngine } from "./backplanes.ts";
 
@@ -39,19 +39,6 @@ interface Place {
   readonly server: McpServer;
 }
 
-/** Two nodes of a cluster, or twice one process. */
-type Pair = () => Promise<readonly [Place, Place, ...Place[]]>;
-
-async function alone(): Promise<readonly [Place, Place]> {
-  const server = new McpServer({ name: "test", version: "1.0.0" });
-  define(server);
-  const { url } = await serve(server, http);
-  return [
-    { url, server },
-    { url, server },
-  ];
-}
-
 async function begin([first]: readonly [Place, ...Place[]]): Promise<SessionClient> {
   const client = await SessionClient.open(first, full);
   for (const uri of [secret, open]) await client.request("resources/subscribe", uri);
@@ -79,9 +66,12 @@ const readers = [
   ["without the scope", limited, [open.uri]],
 ] as const;
 
-function cases(pair: Pair): void {
+describe.each(engineRows)("two nodes, $name", (row) => {
+  const engine = onEngine(row);
+  const nodes = () => serveCluster({ nodes: 2, backplane: engine.backplane, define, http });
+
   test.each(readers)("a first GET %s gets what waited for it", async (_, token, expected) => {
-    const places = await pair();
+    const places = await nodes();
     const [first, second] = places;
     const client = await begin(places);
     await update(first);
@@ -90,7 +80,7 @@ function cases(pair: Pair): void {
   });
 
   test.each(readers)("a resume %s gets what it has missed", async (_, token, expected) => {
-    const places = await pair();
+    const places = await nodes();
     const [first, second] = places;
     const client = await begin(places);
     const stream = await client.get();
@@ -102,7 +92,7 @@ function cases(pair: Pair): void {
   });
 
   test.each(readers)("a stream %s takes over from a lost one", async (_, token, expected) => {
-    const places = await pair();
+    const places = await nodes();
     const [first, second] = places;
     const client = await begin(places);
     const backup = await clientAt(second, client, token).get();
@@ -114,7 +104,7 @@ function cases(pair: Pair): void {
   });
 
   test.each(readers)("a stream %s that begins with a gap", async (_, token, expected) => {
-    const places = await pair();
+    const places = await nodes();
     const [first, second] = places;
     const client = await begin(places);
     const dead = await client.get();
@@ -125,7 +115,7 @@ function cases(pair: Pair): void {
   });
 
   test.each(readers)("the stream of a call is resumed %s", async (_, token, expected) => {
-    const places = await pair();
+    const places = await nodes();
     const client = await begin(places);
     const call = await client.call("tell");
     await call.closed;
@@ -136,14 +126,6 @@ function cases(pair: Pair): void {
     expect(resumed.status).toBe(isAllowed ? 200 : 400);
     expect(resumed.textSoFar.includes("the plan")).toBe(isAllowed);
   });
-}
-
-describe("one process", () => cases(alone));
-
-describe.each(engineRows)("two nodes, $name", (row) => {
-  const engine = onEngine(row);
-  const nodes = () => serveCluster({ nodes: 2, backplane: engine.backplane, define, http });
-  cases(nodes);
 
   test.each(readers)(
     "a stream %s takes over after changes that no stream told",

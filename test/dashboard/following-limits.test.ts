@@ -1,4 +1,4 @@
-// What the dashboard keeps of the clients that somebody follows: nothing of others, and no more than SECURITY.md says.
+// What the dashboard keeps of the clients that somebody follows: nothing of others, and no more than docs/reference/limits.md says.
 import { McpServer } from "halyard";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { z } from "zod";
@@ -80,14 +80,14 @@ const probes: Probes = {
     expect(kept.map(({ lines }) => lines.length)).toEqual([0, ...Array.from({ length: limit }, () => 2)]);
   },
 
-  async "seconds without a question about a client"(limit) {
+  async "milliseconds without a question about a client"(limit) {
     holdClocks("setTimeout", "clearTimeout");
     const { client, page, peer } = await followSession();
     await client.request("ping");
-    vi.advanceTimersByTime((limit - 5) * 1000);
+    vi.advanceTimersByTime(limit - 5000);
     expect((await page.recording(peer)).lines).toHaveLength(2);
     await page.timeline(peer);
-    vi.advanceTimersByTime((limit + 5) * 1000);
+    vi.advanceTimersByTime(limit + 5000);
     expect((await page.recording(peer)).lines).toEqual([]);
   },
 
@@ -184,7 +184,7 @@ const probes: Probes = {
   },
 };
 
-probeLimits("Limits of timelines", probes);
+probeLimits("Timelines of a dashboard", probes);
 
 function methodOf({ message }: Line): unknown {
   return (message as { method?: unknown }).method;

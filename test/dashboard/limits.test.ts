@@ -1,4 +1,4 @@
-// The limits of the dashboard in SECURITY.md are those of the code: each probe tells whether the limit is exactly what the table says.
+// The limits of the dashboard are those of the code: each probe tells whether the limit is exactly what the table says.
 import { connect, type Socket } from "node:net";
 import { ConfigurationError } from "halyard";
 import { dashboard } from "halyard/dashboard";
@@ -127,4 +127,4 @@ function watched(port: number): { isOpen(): boolean; isClosed(): boolean } {
   return { isOpen: () => state === "open", isClosed: () => state === "closed" };
 }
 
-probeLimits("Limits of the dashboard", probes);
+probeLimits("Dashboard", probes);

@@ -1,4 +1,4 @@
-// The limits of what a dashboard samples in SECURITY.md are those of the code.
+// The limits of what a dashboard samples are those of the code.
 import { McpServer } from "halyard";
 import { dashboard } from "halyard/dashboard";
 import { serveHttp } from "halyard/node";
@@ -109,4 +109,4 @@ const probes: Probes = {
   },
 };
 
-probeLimits("Limits of what a dashboard samples", probes);
+probeLimits("What a dashboard samples", probes);

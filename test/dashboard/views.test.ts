@@ -83,10 +83,9 @@ test("clients of both eras and of HTTP+SSE are sessions, with their streams", as
   expect(get).toMatchObject({
     peer: ofLegacy?.["peer"],
     state: "open",
-    kept: { messages: 0 },
     isBehind: false,
   });
-  expect(get?.["lastEventId"]).toMatch(/^g.{7}…\.0$/);
+  expect(get?.["lastEventId"]).toMatch(/^g.{7}….*\.\d+-\w+$/);
   expect(rowWith(streams, { kind: "sse" })).toMatchObject({ state: "open", ...who });
 
   const { counts, calls } = await ask("now");
@@ -145,7 +144,7 @@ test("errors of calls are counted by their codes", async () => {
   expect(rowWith(tools, { name: "echo" })).toMatchObject({ calls: 0 });
 });
 
-test("topics show who listens, the last pushes, and what was merged for a client that is away", async () => {
+test("topics show who listens, and the last pushes; what is pushed to a client that is away waits in the logs", async () => {
   const { server, http, ask } = await open();
   const away = await SessionClient.open(http);
   await away.request("resources/subscribe", { uri: note });
@@ -157,10 +156,10 @@ test("topics show who listens, the last pushes, and what was merged for a client
   const { peer } = rowWith(await ask("sessions"), { era: "legacy" }) ?? {};
   const [row] = topics.rows;
   expect(row).toMatchObject({ notification: "notifications/resources/updated", key: note, listeners: 2 });
-  expect(row).toMatchObject({ pushed: 7, merged: 6, who: [{ peer }, { client: "modern 1.0.0" }] });
+  expect(row).toMatchObject({ pushed: 7, merged: 0, who: [{ peer }, { client: "modern 1.0.0" }] });
   expect(row?.["pushes"]).toHaveLength(5);
-  expect(row).toMatchObject({ pushes: [{ delivered: 2 }, {}, {}, {}, {}] });
-  expect(Number(rowWith(await ask("sessions"), { era: "legacy" })?.["queuedBytes"])).toBeGreaterThan(0);
+  expect(row).toMatchObject({ pushes: [{ delivered: 1 }, {}, {}, {}, {}] });
+  expect(rowWith(await ask("sessions"), { era: "legacy" })).toMatchObject({ queuedBytes: 0 });
 });
 
 test("resumes and gaps are counted", async () => {
@@ -178,9 +177,10 @@ test("resumes and gaps are counted", async () => {
   await until(async () => rowWith(await ask("sessions"), { era: "legacy" })?.["gaps"] === 1);
   expect(rowWith(await ask("sessions"), { era: "legacy" })).toMatchObject({ resumes: 1, subscriptions: 1 });
   expect((await ask("now")).counts).toMatchObject({ subscriptions: 1 });
-  expect(
-    rowWith(await ask("streams"), { lastEventId: `${String(stream.events[0]?.id).slice(0, 8)}….1` }),
-  ).toMatchObject({ resumes: 1, gaps: 1, state: "open", kept: { messages: 1 } });
+  expect(rowWith(await ask("streams"), { kind: "get", state: "open" })).toMatchObject({
+    resumes: 1,
+    gaps: 1,
+  });
 });
 
 test("refusals are counted by reason", async () => {

@@ -106,10 +106,10 @@ test.each(edges)("a stream whose reader does not read is closed as slow · %s", 
   const stream = await client.get();
   await until(() => watched.streams().length === 1);
   stream.stall();
-  const data = "x".repeat(1_000_000);
+  const data = "x".repeat(200_000);
   const push = (): Promise<boolean> =>
     watched.server.push.toSession(client.id, "notifications/message", { level: "error", data });
-  for (let at = 0; at < 20; at++) await push();
+  for (let at = 0; at < 100; at++) await push();
   await until(() => watched.streams().length === 2);
   expect(watched.streams()).toEqual(["get opened", "get closed slow"]);
 });

@@ -1,27 +1,33 @@
 // What hostile peers do, row by row, on every mount where it can be done.
 import { readFileSync } from "node:fs";
 import { afterAll, describe, expect, test } from "vitest";
-import { readTable } from "../support/documents.ts";
+import { readDocument } from "../support/documents.ts";
+import { limitsPage, limitsUnder } from "../support/limits-page.ts";
 import { advisories, notDue } from "./advisories.ts";
 import { type MountName, mountNames } from "./mounts.ts";
 import type { Row } from "./row.ts";
 import { table } from "./table.ts";
 
 const limitTables: readonly string[] = [
-  "Default limits",
-  "Default limits of HTTP",
-  "Default limits of callers",
-  "Limits of a tool",
-  "Default limits of authorization",
-  "Default limits of tasks",
+  "Server",
+  "Tool",
+  "Tasks",
+  "Request state",
+  "Stdio",
+  "HTTP",
+  "Rate limits",
+  "Authorization",
 ];
 
-/** Other tables, which `probeLimits` and the tests of the client hold. */
+/** Other tables: of times, of a client, and those that `probeLimits` holds. */
 const otherTables: readonly string[] = [
-  "Default limits of a client",
-  "Limits of the dashboard",
-  "Limits of what a dashboard samples",
-  "Limits of timelines",
+  "Times of HTTP",
+  "Cluster",
+  "Client",
+  "Times of a client",
+  "Dashboard",
+  "What a dashboard samples",
+  "Timelines of a dashboard",
 ];
 
 const rows: readonly Row[] = Object.values(table).flat();
@@ -67,19 +73,15 @@ describe("the table of hostile peers", () => {
     expect([...new Set(without)].toSorted()).toEqual(Object.keys(notDue).toSorted());
   });
 
-  test("has a row for every limit of SECURITY.md", () => {
-    const plain = (limit: string | undefined): string => limit?.replaceAll("`", "") ?? "";
-    const listed = limitTables.flatMap((heading) =>
-      readTable("SECURITY.md", heading).map((row) => plain(row["limit"])),
-    );
-    const shown = rows.flatMap(({ limit }) => (limit === undefined ? [] : [plain(limit)]));
+  test(`has a row for every limit of ${limitsPage}`, () => {
+    const listed = limitTables.flatMap((heading) => limitsUnder(heading).map(({ name }) => name));
+    const shown = rows.flatMap(({ limit }) => limit ?? []);
     expect(listed.filter((limit) => !shown.includes(limit))).toEqual([]);
     expect(shown.filter((limit) => !listed.includes(limit))).toEqual([]);
   });
 
-  test("knows every table of limits in SECURITY.md", () => {
-    const text = readFileSync(new URL("../../SECURITY.md", import.meta.url), "utf8");
-    const headings = [...text.matchAll(/^## (.*limits.*)$/gim)].map(([, heading = ""]) => heading);
+  test(`knows every table of ${limitsPage}`, () => {
+    const headings = [...readDocument(limitsPage).matchAll(/^## (.*)$/gm)].map(([, heading = ""]) => heading);
     expect(headings.toSorted()).toEqual([...limitTables, ...otherTables].toSorted());
   });
 

@@ -6,7 +6,7 @@ interface RowBase {
   readonly name: string;
   /** The advisories of other implementations that it answers. */
   readonly advisories?: readonly string[];
-  /** The limit of SECURITY.md that it runs into. */
+  /** The limit of docs/reference/limits.md that it runs into. */
   readonly limit?: string;
   /** The requirements that it shows. */
   readonly requirements?: readonly string[];

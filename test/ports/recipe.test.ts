@@ -54,12 +54,20 @@ const sought: readonly (readonly [page: string, what: string])[] = [
   ["server", "`requiredScopes` of `requireBearerAuth`"],
   ["server", "createMcpHonoApp"],
   ["server", "responseMode"],
+  ["server", "`oauthMetadata` of `mcpAuthMetadataRouter`"],
+  ["server", "app.use(cors("],
   ["client", "the types `Tool`, `CallToolResult`"],
   ["client", "authProvider: { token"],
   ["client", "mode: { pin:"],
   ["client", "transport.stderr"],
   ["client", "terminateSession"],
   ["client", "getDisplayName"],
+  ["client", "request({ method, params }, ResultSchema)"],
+  ["client", "LoggingMessageNotificationSchema"],
+  ["client", "notifications/elicitation/complete"],
+  ["client", "honoredFilter"],
+  ["client", "onChanged: (error, tools)"],
+  ["client", "ElicitRequestFormParams"],
 ];
 
 test.each(sought)("docs/guides/migrating-official-%s.md has a row for %s", (page, what) => {

@@ -109,7 +109,7 @@ describe.each(edges)("fan-out · %s", (edge) => {
     );
     server.tool("second", {}, () => "second");
     const stream = await client.get();
-    expect(methodsOf(await stream.count(2))).toEqual(["message", "tools/list_changed"]);
+    expect(methodsOf(await stream.count(2))).toEqual(["tools/list_changed", "message"]);
     expect(await server.push.sessions()).toEqual([client.id]);
   });
 });

@@ -18,11 +18,11 @@ function makeServer(): McpServer {
 }
 
 test.each(edges)(
-  "sessions without a stream share limits.maxTotalQueueBytes: the first is told to read again, the others get all · %s",
+  "what waits for sessions without a stream has limits.maxTotalBytes: the first is told to read again, the others get all · %s",
   async (edge) => {
     allowBeyondSchema("notifications/end");
     const server = makeServer();
-    const served = await serve(server, {}, edge);
+    const served = await serve(server, { limits: { maxTotalBytes: 10_000 } }, edge);
     const clients = [];
     for (let at = 0; at < 3; at++) clients.push(await SessionClient.open(served));
     await clients[0]?.request("resources/subscribe", { uri: "note:///a" });
@@ -44,17 +44,14 @@ test.each(edges)(
 );
 
 test.each(edges)(
-  "a session without a stream keeps limits.maxQueueBytes, and past it is told to read everything again · %s",
+  "what waits for a session without a stream has limits.maxStreamBytes, and past it the client is told to read everything again · %s",
   async (edge) => {
     allowBeyondSchema("notifications/end");
-    const server = new McpServer(
-      { name: "test", version: "1.0.0" },
-      { logger: recordingLogger(), limits: { maxQueueBytes: 400_000 } },
-    );
+    const server = new McpServer({ name: "test", version: "1.0.0" }, { logger: recordingLogger() });
     server.tool("t", {}, () => "");
-    const served = await serve(server, {}, edge);
+    const served = await serve(server, { limits: { maxStreamBytes: 100_000 } }, edge);
     const told = [];
-    for (const count of [90, 110]) {
+    for (const count of [20, 30]) {
       const client = await SessionClient.open(served);
       for (let at = 0; at < count; at++) {
         await server.push.toSession(client.id, "notifications/message", message);
@@ -67,10 +64,10 @@ test.each(edges)(
       stream.cut();
     }
     expect(told).toEqual([
-      { first: "message", count: 91 },
+      { first: "message", count: 21 },
       { first: "tools/list_changed", count: expect.any(Number) as number },
     ]);
-    expect(told[1]?.count).toBeLessThan(20);
+    expect(told[1]?.count).toBeLessThan(30);
   },
 );
 
@@ -92,3 +89,18 @@ test("a slow listener counts too, and the one for whom most waits is disconnecte
   expect(legacy.destroyed).toBeDefined();
   for (const peer of [...peers, legacy]) await peer.pipe.end(0);
 });
+
+test.each(edges)(
+  "a broadcast that is larger than a log keeps reaches those who are connected, and tells the others to read again · %s",
+  async (edge) => {
+    allowBeyondSchema("notifications/large");
+    const server = makeServer();
+    const served = await serve(server, {}, edge);
+    const [here, away] = [await SessionClient.open(served), await SessionClient.open(served)];
+    const stream = await here.get();
+    await server.push.broadcast("notifications/large", { data: "x".repeat(300_000) });
+    await stream.message(({ method }) => method === "notifications/large");
+    const later = await away.get();
+    expect(methodsOf(await later.count(2))).toEqual(["tools/list_changed", "resources/list_changed"]);
+  },
+);

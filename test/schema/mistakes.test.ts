@@ -110,6 +110,11 @@ const mistakes: [string, make: () => unknown, words: string][] = [
     () => v.object({ a: v.string() }),
     "(valibot) cannot be published as JSON Schema: wrap it in toStandardJsonSchema(…) of @valibot/to-json-schema",
   ],
+  [
+    "a JSON Schema inside an object of Zod",
+    () => z.object({ a: z.object({ b: { type: "string" } as never }) }),
+    `${zod} a.b: it is not a schema: write one, such as z.string()`,
+  ],
   ["a raw shape of Zod", () => ({ a: z.string() }), "is a raw shape: wrap it in z.object({ … })"],
   ["a raw shape of Valibot", () => ({ a: v.string() }), "is a raw shape: wrap it in v.object({ … })"],
   ["a raw shape of ArkType", () => ({ a: type("string") }), "is a raw shape: wrap it in type({ … })"],

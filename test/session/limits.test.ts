@@ -50,14 +50,27 @@ describe("idle sessions", () => {
     expect(served.stats().sessions).toBe(0);
   });
 
+  test("one in use outlasts an idleMs that is shorter than a second", async () => {
+    const server = makeServer();
+    const served = await serve(server, { limits: { idleMs: 400 } });
+    const client = await SessionClient.open(served);
+    for (let at = 0; at < 12; at++) {
+      await vi.advanceTimersByTimeAsync(300);
+      expect(await client.request("ping")).toMatchObject({ result: {} });
+    }
+    expect(await server.push.toSession(client.id, "notifications/tools/list_changed")).toBe(true);
+    const stream = await client.get();
+    await stream.message(({ method }) => method === "notifications/tools/list_changed");
+    stream.cut();
+    await until(() => served.stats().streams === 0);
+    await vi.advanceTimersByTimeAsync(2000);
+    expect(served.stats().sessions).toBe(0);
+  });
+
   test("streams that a session has given up, or that it took with it, are looked after no longer", async () => {
     const served = await serve(makeServer());
     const client = await SessionClient.open(served);
-    for (let at = 0; at < 10; at++) {
-      const stream = await client.get();
-      stream.cut();
-      await stream.closed;
-    }
+    for (let at = 0; at < 10; at++) await (await client.get()).vanish();
     expect(served.stats().timers).toBe(1);
     expect(await client.delete()).toBe(204);
     await vi.advanceTimersByTimeAsync(2000);
@@ -161,7 +174,7 @@ describe("the number of sessions", () => {
     expect(refused.status).toBe(503);
     expect(refused.headers["retry-after"]).toBe("10");
     expect(refused.headers["mcp-session-id"]).toBeUndefined();
-    expect(await server.push.count()).toBe(2);
+    expect(await server.push.count()).toBe(1);
     release.resolve();
     expect(await call).toMatchObject({ result: {} });
     expect((await initialize(served.url)).status).toBe(200);

@@ -1,14 +1,15 @@
-// The limits in a table of SECURITY.md are those of the code: each has a probe that tells whether it is exactly what the table says.
+// The limits in a table of docs/reference/limits.md are those of the code: each has a probe that tells whether the limit is
+// exactly what the table says.
 import { expect, test } from "vitest";
-import { readTable } from "./documents.ts";
+import { limitsUnder } from "./limits-page.ts";
 
 export type Probes = Readonly<Record<string, (limit: number) => Promise<void> | void>>;
 
 /** Tests each row under the heading with the probe of its name. */
 export function probeLimits(heading: string, probes: Probes): void {
-  const rows = readTable("SECURITY.md", heading);
+  const rows = limitsUnder(heading);
 
-  test.each(rows.map((row) => [row["limit"] ?? "", Number(row["value"])] as const))(
+  test.each(rows.map(({ name, value }) => [name, value] as const))(
     "the limit of %s is %i",
     async (name, value) => {
       const probe = probes[name];
@@ -17,7 +18,8 @@ export function probeLimits(heading: string, probes: Probes): void {
     },
   );
 
-  test("every probe has a row", () => {
-    expect(rows.map((row) => row["limit"]).toSorted()).toEqual(Object.keys(probes).toSorted());
+  test("every probe has a row, and every row says what happens past it", () => {
+    expect(rows.map(({ name }) => name).toSorted()).toEqual(Object.keys(probes).toSorted());
+    expect(rows.filter(({ past }) => past === "")).toEqual([]);
   });
 }

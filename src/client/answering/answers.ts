@@ -8,7 +8,7 @@ import type { ConnectOptions } from "../settings/options.ts";
 import type { AnswersOptions, Handlers } from "./handlers.ts";
 import type { Answered, Answers, Question } from "./question.ts";
 
-/** Answers questions with the handlers of the client's user. */
+/** Answers questions with the handlers that the user of the client passed. */
 export class HandlerAnswers implements Answers {
   readonly #declared: NonNullable<ConnectOptions["capabilities"]>;
   readonly #hasTasks: boolean;
@@ -32,7 +32,7 @@ export class HandlerAnswers implements Answers {
   /** Throws if an option cannot work, such as a root that is not a `file://` URI. */
   static async create(options: AnswersOptions): Promise<HandlerAnswers> {
     const answers = new HandlerAnswers(options);
-    // Their capabilities must be known before the first request.
+    // The client declares their capabilities with its first request.
     if (options.onElicit ?? options.onSample ?? options.roots) await answers.#handlers.get();
     return answers;
   }
@@ -50,7 +50,7 @@ export class HandlerAnswers implements Answers {
     const own = this.#hasTasks && revision.tasks === "extension" ? { [extensionIds.tasks]: {} } : undefined;
     const extensions = declared || own ? { ...own, ...declared } : undefined;
     return {
-      // Only the questions of a modern server are results, which the user can answer without a handler.
+      // Only a modern server asks its questions in results, which the user can answer without a handler.
       ...(revision.era === "modern" && questions),
       ...this.#handlers.loaded?.capabilities(revision),
       ...(experimental && { experimental }),

@@ -19,7 +19,7 @@ export function chooseModel(
   models: readonly string[],
   preferences: ModelPreferences | undefined,
 ): string | undefined {
-  // A server wrote them: they may be anything.
+  // A server wrote the hints: they may be any values.
   const hints: unknown = preferences?.hints;
   for (const hint of Array.isArray(hints) ? (hints as unknown[]) : []) {
     const name = isObject(hint) ? hint["name"] : undefined;

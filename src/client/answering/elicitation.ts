@@ -62,7 +62,7 @@ function readForm(params: JsonObject, message: string, handler: OnElicit<FormQue
 
 function readPage(params: JsonObject, message: string, handler: OnElicit<UrlQuestion>): Reading {
   const { url, elicitationId } = params;
-  // Anything else, such as javascript:, could run in what the user opens it with.
+  // Refuse other schemes: a URL such as `javascript:` could run code in the browser that opens it.
   if (typeof url !== "string" || !URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol))
     return refused("url must be an absolute URL with http or https");
   const question: UrlQuestion = {
@@ -72,7 +72,7 @@ function readPage(params: JsonObject, message: string, handler: OnElicit<UrlQues
     elicitationId: typeof elicitationId === "string" ? elicitationId : undefined,
     params,
   };
-  // To accept a page means consent: what the user does there is no content of the answer.
+  // Accepting a page only means consent: the answer has no content for what the user does there.
   return { ok: true, ask: async (context) => ({ action: actionOf(await handler(question, context)) }) };
 }
 

@@ -1,4 +1,4 @@
-// Answers the server's questions with the handlers of the client's user.
+// Answers the server's questions with the handlers that the user of the client passed.
 import { untilAborted } from "../../async/promises.ts";
 import { clip, errorCodes, InputCancelled, InputDeclined, ProtocolError } from "../../errors.ts";
 import { metaKeys } from "../../protocol/meta.ts";
@@ -23,15 +23,15 @@ import {
 import { checkRoots, readRoots } from "./roots.ts";
 import { readSampling, sampleCapability, sampleHandler, type SampleHandler } from "./sampling.ts";
 
-/** What answers depend on. */
+/** The options of the client that answers depend on. */
 export interface AnswersOptions extends Pick<
   ConnectOptions,
   "onElicit" | "onSample" | "roots" | "onRequest" | "tasks" | "capabilities"
 > {
-  /** The server as the user dialled it: handlers show it. */
+  /** The server as the user dialled it, for handlers to show. */
   readonly server: string;
   readonly limits: Pick<ClientLimits, "maxQuestions" | "maxQuestionBytes">;
-  /** Without it, what handlers of legacy servers throw is printed: no call rejects with it. */
+  /** If undefined, errors of handlers for legacy servers are printed, because no call rejects with them. */
   readonly observe: ((event: ClientEvent) => void) | undefined;
 }
 
@@ -40,7 +40,7 @@ export class Handlers {
   readonly #options: AnswersOptions;
   readonly #elicit: ElicitHandlers;
   readonly #sample: SampleHandler | undefined;
-  /** The handlers that have not ended; one that ignores its signal counts although nobody waits for it. */
+  /** The handlers that have not ended. A handler that ignores its aborted signal still counts. */
   #running = 0;
   #awaited = 0;
   readonly #hold: Answers["hold"];
@@ -54,12 +54,12 @@ export class Handlers {
     this.#sample = sampleHandler(onSample);
   }
 
-  /** Whether somebody waits for one of them. */
+  /** Whether a question waits for a handler. */
   get areBusy(): boolean {
     return this.#awaited > 0;
   }
 
-  /** What the client declares because it has them. */
+  /** The capabilities that the client declares for these handlers. */
   capabilities(revision: Revision): ClientCapabilities {
     const { roots } = this.#options;
     const elicitation = elicitCapability(this.#elicit, revision);
@@ -155,7 +155,7 @@ const rejectedByUser = -1;
 
 const failed: RpcError = { code: errorCodes.internal, message: "The client could not answer" };
 
-/** What a server sees of an exception in a handler: only what the handler means for it. */
+/** The error that a server receives for an exception in a handler. Only a `ProtocolError` has its own message. */
 function rpcErrorFor(error: unknown): RpcError {
   if (error instanceof ProtocolError) return rpcErrorOf(error);
   if (error instanceof InputDeclined || error instanceof InputCancelled)

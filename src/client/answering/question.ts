@@ -1,4 +1,4 @@
-// A question of the server and its answer, and what a handler makes of it: read and checked, ready to be answered.
+// A question of the server, its answer, and the handler's reading of it: checked, and ready to be answered.
 import { errorCodes } from "../../errors.ts";
 import type { JsonObject, RpcError } from "../../wire/message.ts";
 import type { ClientCapabilities } from "../../protocol/model.ts";
@@ -20,29 +20,29 @@ export type Answered =
       readonly ok: false;
       /** What a legacy server receives. It does not reveal what a handler threw. */
       readonly error: RpcError;
-      /** What the call of a modern client rejects with: what the handler threw, or what is wrong with the question. */
+      /** The reason with which the call of a modern client rejects: the handler's exception, or the problem of the question. */
       readonly cause: unknown;
-      /** Whether a handler failed, so that only its author can do something about it. */
+      /** Whether a handler failed, which only its author can mend. */
       readonly isFault?: boolean;
     };
 
 /** Answers the questions of a server. */
 export interface Answers {
-  /** Whether a handler is at work: limits of silence do not run out meanwhile. */
+  /** Whether a handler is running. Timeouts for a silent server stop meanwhile. */
   readonly isBusy: boolean;
-  /** When the last one ended, by `performance.now()`: the time of the client's user is not the server's silence. */
+  /** When the last handler ended, by `performance.now()`: the time that the user took does not count as the server's silence. */
   readonly lastEndedAt: number;
   /** The capabilities that the client declares on that revision. */
   capabilities(revision: Revision): ClientCapabilities;
   /** Whether the user of this client answers a request that the protocol does not define. */
   knows?(method: string): boolean;
-  /** Never rejects. When `signal` is aborted, it resolves at once, and the answer is of no use any more. */
+  /** Never rejects. When `signal` is aborted, it resolves at once, and the caller ignores the answer. */
   answer(question: Question, revision: Revision, signal: AbortSignal): Promise<Answered>;
-  /** Counts bytes that the server sent with its questions, until the returned function is called, once; undefined if there are too many. */
+  /** Counts bytes of questions until you call the returned function. Returns undefined if there are too many. */
   hold(bytes: number): (() => void) | undefined;
 }
 
-/** A question that a handler can answer: calls the handler and returns the result. Or why the server may not ask it. */
+/** A question that a handler can answer, with the function that calls the handler; or why the server may not ask it. */
 export type Reading =
   | { readonly ok: true; readonly ask: (context: QuestionContext) => Promise<JsonObject> }
   | { readonly ok: false; readonly error: RpcError };
@@ -57,7 +57,7 @@ export function tooManyBytes(maxBytes: number): string {
   return `The questions take more than ${maxBytes} bytes: raise limits.maxQuestionBytes if that is meant`;
 }
 
-/** The error for a handler that returned something it must not. */
+/** The error for a handler that returned an invalid value. */
 export function mistake(handler: string, problem: string): TypeError {
   return new TypeError(`${handler} returned an answer that cannot be sent: ${problem}`);
 }

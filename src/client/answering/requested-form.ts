@@ -1,4 +1,4 @@
-// Reads the form that a server requests. What a handler receives is of the declared type, whatever the server sent.
+// Reads the form that a server requests, and checks it, so that handlers receive a form of the declared type.
 import { clip } from "../../errors.ts";
 import {
   flag,
@@ -22,7 +22,7 @@ import type {
   TextField,
 } from "../settings/form-schema.ts";
 
-/** How many fields a form may have. */
+/** Fields of a form. Past it, the client refuses the question. */
 const maxFields = 1000;
 
 const number: Kind<number> = { is: Number.isFinite, mustBe: "a number" };
@@ -63,7 +63,7 @@ const listKeywords: Known<Omit<ListField, "type">> = {
   default: texts,
 };
 
-/** What the keywords of a field must be, by its type. Further keywords are allowed. */
+/** The kinds of a field's keywords, by the type of the field. Further keywords are allowed. */
 const keywords: ReadonlyMap<unknown, Readonly<Record<string, Kind>>> = new Map(
   Object.entries({
     string: textKeywords,
@@ -74,7 +74,7 @@ const keywords: ReadonlyMap<unknown, Readonly<Record<string, Kind>>> = new Map(
   } satisfies Record<FormField["type"], Readonly<Record<string, Kind>>>),
 );
 
-/** The form, or why the schema is none. */
+/** The form, or why the schema is not a form. */
 export type ReadForm =
   | { readonly ok: true; readonly form: FormSchema }
   | { readonly ok: false; readonly problem: string };
@@ -100,7 +100,7 @@ function none(problem: string): ReadForm {
   return { ok: false, problem };
 }
 
-/** Some servers leave out that a choice is one of texts, or write it as `anyOf`, which is the same. */
+/** Some servers leave out the type of a choice of texts, or write it as `anyOf`, which means the same. */
 function withType(field: unknown): unknown {
   if (!isObject(field)) return field;
   const { anyOf, ...others } = field;

@@ -7,7 +7,7 @@ import type { RpcRejection } from "../settings/errors.ts";
 import type { ClientLimits } from "../settings/limits.ts";
 import { answerAll } from "./rounds.ts";
 
-/** What it needs of a call. */
+/** The parts of a call that the pages need. */
 export interface UrlRequiredOptions {
   readonly answers: Answers;
   readonly revision: Revision;
@@ -33,12 +33,15 @@ export class RequiredUrls {
   constructor(options: UrlRequiredOptions) {
     this.#options = options;
     this.#stopListening = options.onNotification("notifications/elicitation/complete", ({ params }) => {
-      // An id that is unknown, or complete already, changes nothing.
+      // Ignores an id that is unknown or already complete.
       if (this.#open.delete(String(params?.["elicitationId"])) && this.#open.size === 0) this.#onDone();
     });
   }
 
-  /** Resolves when the request is worth sending again. Rejects with `rejection` if it is not, or with what ends the call. */
+  /**
+   * Resolves when the request may be sent again. Rejects with `rejection` if that cannot help, or with the reason that ends the
+   * call.
+   */
   async next(rejection: RpcRejection): Promise<void> {
     this.#times++;
     if (this.#times === 1) return this.#ask(rejection);
@@ -85,7 +88,7 @@ export class RequiredUrls {
   }
 }
 
-/** The pages that an error names; undefined if it names none, or something else. */
+/** The pages that an error names. Undefined if it names none, or if its data has another form. */
 function readPages(data: unknown): readonly JsonObject[] | undefined {
   const pages = isObject(data) ? data["elicitations"] : undefined;
   const isPages =

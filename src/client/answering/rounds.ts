@@ -7,20 +7,21 @@ import { pause } from "../channel/backoff.ts";
 import { InvalidResponse } from "../settings/errors.ts";
 import type { ClientLimits } from "../settings/limits.ts";
 
-/** What the next round adds to the parameters of the request. */
+/** The members that the next round adds to the parameters of the request. */
 export interface RoundParams {
   readonly inputResponses?: JsonObject;
-  /** The server's, byte for byte. */
+  /** The state that the server sent, byte for byte. */
   readonly requestState?: string;
 }
 
-/** The wait before the first round without questions, each later one twice as long, and the longest. */
+/** The waits before rounds without questions: the first one, then twice as long each time, up to the longest. */
 const firstWaitMs = 200;
 const longestWaitMs = 10_000;
 
 /**
  * Answers all questions of an `input_required` result at once. Without questions it waits a little, longer with each round (the
- * first is 1). Rejects with what a handler threw, with InvalidResponse if the server may not ask this, or with the reason of `signal`.
+ * first is 1). Rejects with the exception of a handler, with InvalidResponse if the server may not ask this, or with the reason
+ * of `signal`.
  */
 export async function answerRound(
   result: JsonObject,
@@ -80,7 +81,7 @@ export function readQuestions(
   });
 }
 
-/** The answers by key. If one question has none, the other handlers are told that nobody waits any longer. */
+/** The answers by key. If one question gets no answer, the signals of the other handlers are aborted. */
 export async function answerAll(
   questions: readonly (readonly [key: string, question: Question])[],
   answers: Answers,

@@ -7,18 +7,18 @@ import { isObject, type JsonObject } from "../../wire/message.ts";
 import type { OnSample, SampleAnswer, SampleOption, SampleQuestion } from "../settings/handlers.ts";
 import { mistake, type Reading, refused } from "./question.ts";
 
-/** The handler, and what it supports. */
+/** The handler of sampling requests, and the features that it supports. */
 export interface SampleHandler {
   readonly answer: OnSample;
-  readonly tools?: boolean;
-  readonly context?: boolean;
+  readonly tools?: boolean | undefined;
+  readonly context?: boolean | undefined;
 }
 
 export function sampleHandler(option: SampleOption | undefined): SampleHandler | undefined {
   return typeof option === "function" ? { answer: option } : option;
 }
 
-/** What the client declares; revisions without tools have nothing to declare. */
+/** The capability that the client declares. Revisions without tools have no members for it. */
 export function sampleCapability(handler: SampleHandler, revision: Revision): JsonObject {
   if (!hasTools(revision)) return {};
   return { ...(handler.tools && { tools: {} }), ...(handler.context && { context: {} }) };
@@ -34,7 +34,7 @@ export function readSampling(params: JsonObject, handler: SampleHandler, revisio
   if (typeof maxTokens !== "number") return refused("maxTokens must be a number");
   const problem = messagesProblem(params["messages"]);
   if (problem !== undefined) return refused(problem);
-  // A client may ignore the wish for context.
+  // The protocol lets a client ignore a request for context.
   const seen = handler.context ? params : { ...params, includeContext: undefined };
   const question = seen as unknown as SampleQuestion;
   return {

@@ -1,11 +1,15 @@
-// How long a result stays fresh, and for whom: what the server says, and on legacy revisions what its notifications promise.
+// How long a result stays fresh, and for whom: from the cache hints of modern servers, and from the notifications that legacy
+// servers promise.
 import type { JsonObject } from "../../wire/message.ts";
 import type { Core } from "../calls/core.ts";
 
 /** The longest time that a result stays fresh, whatever its server says. */
 const longestMs = 24 * 60 * 60 * 1000;
 
-/** The lists whose changes legacy servers announce, by method, with the capability that says so. Templates have no notification. */
+/**
+ * The lists whose changes legacy servers announce, by method, with the capability whose `listChanged` promises it. Templates have
+ * no notification.
+ */
 const announced: { readonly [method: string]: "tools" | "prompts" | "resources" } = {
   "tools/list": "tools",
   "prompts/list": "prompts",

@@ -13,11 +13,11 @@ import { freshnessOf, isCacheable } from "./freshness.ts";
 export interface Lookup<Value extends object> {
   readonly method: string;
   readonly params?: JsonObject | undefined;
-  /** Turns the result into what is cached and returned; throws if it is invalid. */
+  /** Turns the result into the value that is cached and returned. Throws if the result is invalid. */
   readonly read: (result: JsonObject) => Value;
   /** Ends the request, beside the caller's own signal. */
   readonly until?: AbortSignal | undefined;
-  /** That of the call that it belongs to. */
+  /** The budget of the call that the lookup belongs to. */
   readonly budget?: CallBudget | undefined;
   /** Called each time that the request is sent. */
   readonly onSent?: (() => void) | undefined;
@@ -40,7 +40,7 @@ interface Kept {
   readonly timeMs: number;
 }
 
-/** What a request is, and what it is for its credentials. */
+/** The keys of a request, with and without its credentials. */
 interface Keys {
   readonly request: string;
   readonly key: string;
@@ -49,7 +49,7 @@ interface Keys {
 /** A request that waits for its response. */
 interface Flight extends Keys {
   readonly method: string;
-  /** False if something has changed since it was last sent: the response may be older than that. */
+  /** False if a change has arrived since the request was last sent, because the response may be older than the change. */
   isCurrent: boolean;
 }
 
@@ -61,7 +61,7 @@ const stale: readonly (readonly [notification: string, methods: readonly string[
 ];
 
 /**
- * Sends lists and reads, or returns what it has. Everything that it returns is frozen, fresh from the server or not: callers share it.
+ * Returns cached lists and reads, or requests them. All values are frozen, because callers share them.
  *
  * Equal requests without options share one request if they are made in the same turn, or while the first one waits if the server
  * allows its results to be cached. Otherwise a caller could receive a list that is older than its own last change.
@@ -88,7 +88,10 @@ export class ResultCache {
     core.onCredentials(() => this.#drop((held) => !("isPrivate" in held) || held.isPrivate));
   }
 
-  /** Returns a fresh result from the cache, or asks the server. A call with headers or `_meta` of its own may be someone else's, and uses no cache. */
+  /**
+   * Returns a fresh result from the cache, or asks the server. A call with its own headers or `_meta` may be for another user, so
+   * it bypasses the cache.
+   */
   async get<Value extends object>(
     lookup: Lookup<Value>,
     options: CallOptions | undefined,
@@ -126,7 +129,7 @@ export class ResultCache {
     this.#drop(({ request }) => request === updated);
   }
 
-  /** Forgets what is kept and what is under way, as far as `isMeant`. */
+  /** Drops the cached results and the running requests that `isMeant` selects. */
   #drop(isMeant: (held: Kept | Flight) => boolean): void {
     for (const [key, kept] of this.#kept) if (isMeant(kept)) this.#remove(key, kept);
     for (const flight of this.#flights) {
@@ -167,7 +170,7 @@ export class ResultCache {
     canCache: boolean,
   ): Promise<Found<Value>> {
     const flight: Flight = { method, ...keys, isCurrent: true };
-    // A round sends the request again, and results of rounds are never cached.
+    // A round sends the request again, and the results of rounds are never cached.
     let timesSent = 0;
     this.#flights.add(flight);
     try {

@@ -1,34 +1,35 @@
-// Which failed requests are sent again: a table of what they met, how often, and whether the server may have run them.
+// Decides which failed requests are sent again, from the kind of failure, how often it happened, and whether the server may have
+// run the request.
 import { Attempts } from "../channel/backoff.ts";
 import { ConnectionLost, HttpFailure } from "../settings/errors.ts";
 import type { Backoff } from "../settings/limits.ts";
 import type { Reissue } from "../settings/options.ts";
 
-/** What happens after one kind of failure. */
+/** What the client does after one kind of failure. */
 export interface AttemptRule {
-  /** How often it is sent again. */
+  /** How often the request is sent again. */
   readonly most: number;
   /** Whether the client waits before. */
   readonly waits: boolean;
 }
 
-/** What a request can meet. */
+/** The kinds of failure of a request. */
 export type Failing = "refused" | "unreachable" | "session-gone" | "cut" | "exited" | "misjudged";
 
 const rule = { most: 5, waits: true };
 
 const attemptRules: Readonly<Record<Failing, AttemptRule>> = {
-  /** 429 or 503. */
+  /** The server responded with 429 or 503. */
   refused: rule,
   unreachable: rule,
   "session-gone": { ...rule, most: 2, waits: false },
   cut: { ...rule, most: 2 },
   exited: { ...rule, most: 2, waits: false },
-  /** The server does not speak the revision that it was thought to speak. */
+  /** The server speaks another revision than the client assumed. */
   misjudged: { ...rule, most: 1, waits: false },
 };
 
-/** What the request met, by its error; undefined if that is the outcome. */
+/** The kind of failure of an error; undefined if the call rejects with the error. */
 export function failingOf(error: unknown): Failing | undefined {
   if (error instanceof ConnectionLost) return error.reason === "closed" ? undefined : error.reason;
   if (error instanceof HttpFailure)
@@ -36,7 +37,7 @@ export function failingOf(error: unknown): Failing | undefined {
   return undefined;
 }
 
-/** Counts what one call has met. */
+/** Counts the failures of one call. */
 export class Tries {
   readonly #backoff: Backoff;
   readonly #counts = new Map<Failing, Attempts>();
@@ -45,7 +46,7 @@ export class Tries {
     this.#backoff = backoff;
   }
 
-  /** How long to wait before the next attempt, at least `floorMs`; undefined if there must be none. */
+  /** How long to wait before the next attempt, at least `floorMs`; undefined if the call must not try again. */
   nextWait(failing: Failing, floorMs: number | undefined): number | undefined {
     const { most, waits } = attemptRules[failing];
     const count = this.#counts.get(failing) ?? new Attempts({ ...this.#backoff, maxAttempts: most });
@@ -55,7 +56,7 @@ export class Tries {
   }
 }
 
-/** The requests that change nothing, or nothing more when they run twice. */
+/** The requests that change nothing on the server, or nothing more when they run twice. */
 const repeatable: ReadonlySet<string> = new Set([
   "ping",
   "server/discover",

@@ -1,4 +1,4 @@
-// One request from its start to its outcome: its clock, who ends it early, and what is known of its attempts.
+// One request from its start to its outcome: its timeouts, its cancellation, and its attempts so far.
 import type { JsonObject, RequestId } from "../../wire/message.ts";
 import type { RequiredUrls } from "../answering/required-urls.ts";
 import { beginBudget, type CallBudget, type Outgoing } from "../channel/channel.ts";
@@ -8,15 +8,15 @@ import type { ClientState } from "../settings/state.ts";
 import type { Tries } from "./attempts.ts";
 import type { CallTimes, CoreRequestOptions } from "./core.ts";
 
-/** What stops the clocks of all calls. */
+/** Stops the timeouts of all calls while a handler runs. */
 export interface Pauses {
-  /** Whether a handler of the client's user answers a question: silence does not count meanwhile. */
+  /** Whether a handler is answering a question. Timeouts for a silent server stop meanwhile. */
   readonly isBusy: boolean;
-  /** When the last one ended, by `performance.now()`. */
+  /** When the last handler ended, by `performance.now()`. */
   readonly lastEndedAt: number;
 }
 
-/** A request on its way. It is also what channels are given, with the id and text of the current attempt. */
+/** A request that is being sent. Channels receive it with the id and text of the current attempt. */
 export class Call implements Outgoing {
   id: RequestId = 0;
   text = "";
@@ -24,14 +24,14 @@ export class Call implements Outgoing {
   params: JsonObject | undefined;
   readonly method: string;
   readonly options: CoreRequestOptions;
-  /** How often it was sent. */
+  /** How often the request was sent. */
   attempts = 0;
   /** The last attempt that may have run although it has no response. */
   loss: ConnectionLost | undefined;
   tries: Tries | undefined;
-  /** The pages that the user must visit before it can succeed. */
+  /** The pages that the user must visit before the request can succeed. */
   urls: RequiredUrls | undefined;
-  /** Whether it waits to be sent again: silence does not count meanwhile. */
+  /** Whether the call waits to be sent again. Timeouts for a silent server stop meanwhile. */
   isPaused = false;
   onAbandoned: ((reason: unknown) => void) | undefined;
   readonly startedAt: number = performance.now();
@@ -76,19 +76,22 @@ export class Call implements Outgoing {
     return this.options.isStream === true;
   }
 
-  /** Aborted when nobody waits any longer. Made when it is first read: few calls need it, and it costs more than the rest of one. */
+  /**
+   * Aborted when the caller gives up or a timeout ends the call. Created on first read: few calls need it, and it costs more than
+   * the rest of one.
+   */
   get signal(): AbortSignal {
     this.#controller ??= new AbortController();
     if (this.#end !== undefined && !this.#controller.signal.aborted) this.#controller.abort(this.#end.reason);
     return this.#controller.signal;
   }
 
-  /** Why nobody waits any longer, if so. */
+  /** The reason that ended the call early, if any. */
   get end(): { readonly reason: unknown } | undefined {
     return this.#end;
   }
 
-  /** How much time is left for everything. */
+  /** How many milliseconds of `maxTimeMs` are left. */
   get leftMs(): number {
     return this.isStream
       ? Number.POSITIVE_INFINITY
@@ -101,17 +104,17 @@ export class Call implements Outgoing {
     return typeof name === "string" ? name : undefined;
   }
 
-  /** What errors call it. */
+  /** The name of the call in error messages. */
   get what(): string {
     return this.name === undefined ? this.method : `${this.method} ${this.name}`;
   }
 
-  /** The server gave a sign of life for this request. */
+  /** Notes that the server showed activity for this request, which restarts `timeoutMs`. */
   sign(): void {
     this.budget.heardAt = performance.now();
   }
 
-  /** Nobody waits any longer. */
+  /** Ends the call early, with the reason of the caller or of a timeout. */
   abandon(reason: unknown): void {
     if (this.#end !== undefined) return;
     this.#end = { reason };
@@ -119,19 +122,19 @@ export class Call implements Outgoing {
     this.onAbandoned?.(reason);
   }
 
-  /** It has its outcome. */
+  /** Stops the timers, because the call has its outcome. */
   finish(): void {
     clearTimeout(this.#timer);
     this.urls?.close();
     this.options.signal?.removeEventListener("abort", this);
   }
 
-  /** The signal of the caller is aborted. */
+  /** Called when the caller's signal is aborted. */
   handleEvent(): void {
     this.abandon(this.options.signal?.reason);
   }
 
-  /** Ends the call if a limit is reached, and otherwise looks again when one can be. */
+  /** Ends the call if a limit is reached. Otherwise sets a timer for the next limit. */
   checkTime(): void {
     const { timeoutMs, maxTimeMs } = this.#times;
     const now = performance.now();
@@ -140,7 +143,7 @@ export class Call implements Outgoing {
     const isSilent = !this.isPaused && !this.#pauses.isBusy;
     const lastSignAt = Math.max(heardAt, this.#pauses.lastEndedAt);
     const quietMs = isSilent ? lastSignAt + timeoutMs - now : timeoutMs;
-    // A timer may fire a little before its time.
+    // A timer may fire up to a millisecond early.
     if (leftMs < 1) this.#tooLate("maxTimeMs");
     else if (quietMs < 1) this.#tooLate("timeoutMs");
     else this.#timer = setTimeout(onTime, Math.min(leftMs, quietMs), this);

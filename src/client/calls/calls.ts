@@ -1,4 +1,4 @@
-// What the features of a client stand on, over its connection. Every request of a client, its own and its user's, goes through here.
+// The calls of a client over its connection. Every request, of the client itself or of its user, goes through here.
 import { Ending } from "../../async/ending.ts";
 import { untilAborted } from "../../async/promises.ts";
 import { Callbacks } from "../../async/callbacks.ts";
@@ -150,7 +150,7 @@ export class Calls implements Core {
     return this.#settings.credentials();
   }
 
-  /** The credentials have changed. */
+  /** Called when the credentials have changed. */
   credentialsChanged(): void {
     this.#credentials.call();
   }
@@ -171,10 +171,10 @@ export class Calls implements Core {
   }
 }
 
-/** What the parts of a client have in common. */
+/** The settings that the connection and the calls share. */
 export type JoinSettings = Omit<ConnectionSettings & SenderSettings, "answers" | "takeId">;
 
-/** Makes a connection, not open yet, and the calls over it. */
+/** Creates a connection that is not open yet, and the calls over it. */
 export function joinCalls(
   transport: Transport,
   answers: Answers,

@@ -1,4 +1,4 @@
-// What the features of a client stand on: requests, notifications, and news of the connection.
+// The core that the features of a client use: requests, notifications, and events of the connection.
 import type { JsonObject, RequestId, RpcNotification } from "../../wire/message.ts";
 import type { CallBudget } from "../channel/channel.ts";
 import type { Peer } from "../connection/peer.ts";
@@ -17,15 +17,20 @@ export interface CallTimes {
 export interface CoreRequestOptions extends CallOptions {
   /** Over HTTP, headers that repeat arguments (`Mcp-Param-*`), with names in lower case. */
   readonly mirrored?: { readonly [name: string]: string } | undefined;
-  /** Whether it may be sent again although the server may have run it; asked only when that matters. @default {by the method} */
+  /**
+   * Whether the request may be sent again although the server may have run it. Called only after such a loss. @default {by the
+   * method}
+   */
   readonly isRepeatable?: (() => boolean | Promise<boolean>) | undefined;
-  /** The response is a stream that stays open: neither timeout applies, and the request is never sent again by itself. */
+  /**
+   * Whether the response is a stream that stays open: neither timeout applies, and the request is not sent again automatically.
+   */
   readonly isStream?: boolean;
-  /** The message is sent as it is given, once, under this id if there is one, and its result may be of any type: for tests of servers. */
+  /** Sends the message unchanged, once, under this id if there is one, and accepts a result of any type: for tests of servers. */
   readonly verbatim?: { readonly id: RequestId | undefined } | undefined;
-  /** That of the call that the request belongs to. @default {one of its own} */
+  /** The budget of the call that the request belongs to. @default {a new one} */
   readonly budget?: CallBudget | undefined;
-  /** Called with the id under which the request is sent, each time it is. */
+  /** Called with the id of the request each time it is sent. */
   readonly onSent?: ((id: string | number) => void) | undefined;
 }
 
@@ -33,7 +38,7 @@ export interface CoreRequestOptions extends CallOptions {
 export interface Core {
   readonly peer: Peer;
   readonly limits: ClientLimits;
-  /** What errors must not show of what the server says. */
+  /** The values that errors must not show when they quote the server. */
   readonly secrets: Secrets;
   /** Aborted when the client is closed. */
   readonly closed: AbortSignal;
@@ -41,22 +46,24 @@ export interface Core {
   readonly isListening: boolean;
   /** Sends a request through its attempts and rounds, and returns the result; rejects with the errors of settings/errors.ts. */
   request(method: string, params: JsonObject | undefined, options?: CoreRequestOptions): Promise<JsonObject>;
-  /** The limits of time of a request with these options. */
+  /** The timeouts of a request with these options. */
   timesOf(options: CallSettings | undefined): CallTimes;
   notify(method: string, params?: JsonObject): Promise<void>;
-  /** Calls back for each notification of that method, until the returned function is called. */
+  /** Calls `callback` for each notification of that method, until you call the returned function. */
   onNotification(method: string, callback: (message: RpcNotification) => void): () => void;
-  /** Calls back when the client has a new session or process: whatever the server held of the old one is gone. */
+  /**
+   * Calls `callback` when the client has a new session or process, so that the server has lost its subscriptions and settings.
+   */
   onReopened(callback: () => void | Promise<void>): () => void;
-  /** Calls back when messages outside requests may have been missed. */
+  /** Calls `callback` when messages outside requests may have been missed. */
   onGap(callback: () => void): () => void;
-  /** Tells all that wait for a gap that there was one: a listen stream was lost. */
+  /** Calls the `onGap` callbacks, because a listen stream was lost. */
   missed(): void;
-  /** Calls back when the credentials of the client have changed. */
+  /** Calls `callback` when the credentials of the client have changed. */
   onCredentials(callback: () => void): () => void;
-  /** Tells the credentials that a request would have from others; undefined if they never change. */
+  /** A text that identifies the credentials of the next request; undefined if they never change. */
   credentials(): string | undefined | Promise<string>;
   observe(event: ClientEvent): void;
-  /** Reports what the function `own` of the user threw. */
+  /** Reports an exception of the user's function `own`. */
   thrown(own: object, reason: string): void;
 }

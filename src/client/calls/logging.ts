@@ -1,4 +1,4 @@
-// The level of the server's log messages: a legacy server is told once for each session, a modern one with each request.
+// The level of the server's log messages: a legacy server gets it once for each session, a modern one with each request.
 import { isLogLevel, type LogLevel } from "../../protocol/model.ts";
 import type { JsonObject } from "../../wire/message.ts";
 import type { LogEntry } from "../settings/handlers.ts";
@@ -16,7 +16,7 @@ export class Logging {
       calls.onNotification("notifications/message", ({ params }) => this.#receive(params ?? {}, onLog));
   }
 
-  /** Sets the level. A legacy server that has no logging rejects it. */
+  /** Sets the level. A legacy server without logging rejects it. */
   async set(level: LogLevel, options?: CallOptions): Promise<void> {
     this.#calls.logLevel = level;
     this.#level = level;
@@ -24,7 +24,7 @@ export class Logging {
       await this.#calls.request("logging/setLevel", { level }, options);
   }
 
-  /** Sets the level that was asked for in advance, where the server has logging. */
+  /** Sets the level of the `logLevel` option, if the server supports logging. */
   async begin(level: LogLevel): Promise<void> {
     this.#calls.logLevel = level;
     this.#level = level;

@@ -11,7 +11,7 @@ export interface ClientRequest {
 }
 
 /**
- * Runs around every request. Call `next()` to go on, with another request if you want to change it, and return its result.
+ * Runs around every request. Call `next()` to continue, with a changed request if you like, and return its result.
  *
  * @example
  * ```ts

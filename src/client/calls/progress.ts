@@ -1,4 +1,4 @@
-// Takes notifications of progress to the calls that asked for them, by their token.
+// Passes progress notifications to the calls that requested them, by their token.
 import type { JsonObject, RequestId } from "../../wire/message.ts";
 import { tellThrown } from "../settings/checks.ts";
 import type { ClientEvent } from "../settings/events.ts";
@@ -23,7 +23,7 @@ export class ProgressRoutes {
     this.#calls.delete(id);
   }
 
-  /** Takes the parameters of a notification to its call. Late ones find none. */
+  /** Passes the parameters of a notification to its call. Ignores notifications after the end of the call. */
   receive(params: JsonObject): void {
     const call = this.#calls.get(params["progressToken"]);
     if (call === undefined) return;
@@ -34,7 +34,7 @@ export class ProgressRoutes {
   }
 }
 
-/** Passes the parameters of a notification to `onProgress`, unless they are no progress. What it throws is reported. */
+/** Passes the parameters of a notification to `onProgress`, unless they are malformed. Reports what the function throws. */
 export function reportProgress(
   { progress, total, message }: JsonObject,
   onProgress: (progress: Progress) => void,

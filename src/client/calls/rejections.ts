@@ -1,4 +1,4 @@
-// Says what a server's rejection means for the user of this client: the server lacks the feature, or the client did not declare one.
+// Explains a server's rejection: the server lacks the feature, or the client did not declare a capability.
 import { errorCodes } from "../../errors.ts";
 import { extensionIds } from "../../protocol/meta.ts";
 import type { ServerCapabilities } from "../../protocol/model.ts";
@@ -9,7 +9,7 @@ import type { Peer } from "../connection/peer.ts";
 import { RpcRejection } from "../settings/errors.ts";
 import { passTasks } from "./results.ts";
 
-/** The capability that the methods with this beginning need, and what it is called. */
+/** The capability that methods with this beginning need, and the name of the feature. */
 const needs: readonly (readonly [start: string, capability: keyof ServerCapabilities, name: string])[] = [
   ["tools/", "tools", "tools"],
   ["prompts/", "prompts", "prompts"],
@@ -18,7 +18,7 @@ const needs: readonly (readonly [start: string, capability: keyof ServerCapabili
   ["logging/", "logging", "log messages"],
 ];
 
-/** The rejection with its reason, as far as the capabilities of both sides tell it; otherwise the rejection as it is. */
+/** Adds the reason to a rejection if the capabilities of both sides show it. Otherwise returns the rejection unchanged. */
 export function explained(rejection: RpcRejection, what: string, method: string, peer: Peer): RpcRejection {
   const { code, data, message } = rejection;
   const isLack = code === errorCodes.methodNotFound;
@@ -45,10 +45,16 @@ const declaring: Readonly<Record<string, readonly [option: string, request: stri
   roots: ["roots", "roots/list"],
 };
 
-/** Parts of capabilities that are newer than the request, each named like the field that carries it. */
-const newerParts: readonly (readonly [capability: "elicitation" | "sampling", part: string])[] = [
-  ["elicitation", "url"],
-  ["sampling", "tools"],
+/**
+ * Parts of capabilities that are newer than the request that carries them: each with its field and the option that declares it.
+ */
+const newerParts: readonly (readonly [
+  capability: "elicitation" | "sampling",
+  part: string,
+  option: string,
+])[] = [
+  ["elicitation", "url", "onElicit: { form, url }"],
+  ["sampling", "tools", "onSample: { answer, tools: true }"],
 ];
 
 function remedyOf(data: unknown, spoken: Revision): string | undefined {
@@ -57,11 +63,15 @@ function remedyOf(data: unknown, spoken: Revision): string | undefined {
   const missing = needed.filter((name) => !isKnownTo(spoken, name, required[name]));
   const first = revisions.findLast((each) => missing.some((name) => isKnownTo(each, name, required[name])));
   if (first) return `use ${first.date} or later`;
-  const options = new Set(needed.map((name) => declaring[name]?.[0] ?? "capabilities"));
+  const optionOf = (name: string): string => {
+    const part = newerParts.find((each) => each[0] === name && each[1] in Object(required[name]));
+    return part?.[2] ?? declaring[name]?.[0] ?? "capabilities";
+  };
+  const options = new Set(needed.map(optionOf));
   return options.size > 0 ? `pass ${[...options].join(" and ")} to connect` : undefined;
 }
 
-/** Whether a revision has the request that needs a capability, with the part of it that is required. */
+/** Whether a revision has the request that needs a capability, and the required part of it. */
 function isKnownTo({ clientRequests, fields }: Revision, name: string, required: unknown): boolean {
   const request = declaring[name]?.[1];
   if (request === undefined) return true;

@@ -20,7 +20,7 @@ export class RequestText {
     this.#answers = answers;
   }
 
-  /** The text of a call's next attempt. `logLevel`: of the log messages about it, which only modern requests ask for. */
+  /** The text of a call's next attempt. `logLevel`: the level that a modern request sets for its log messages. */
   write(revision: Revision, call: Call, logLevel: LogLevel | undefined): string {
     const { id, method, params, options } = call;
     if (options.verbatim) return JSON.stringify({ jsonrpc: "2.0", id, method, params });
@@ -48,14 +48,14 @@ export class RequestText {
   }
 }
 
-/** The text of `params` with these members of `_meta`; empty if there is nothing to say. */
+/** The text of `params` with these members of `_meta`; empty if there are none. */
 function paramsText(params: JsonObject | undefined, meta: string): string {
   const text = params === undefined ? "{}" : JSON.stringify(params);
   if (meta === "") return text === "{}" ? "" : text;
   return `${text.slice(0, -1)}${text === "{}" ? "" : ","}"_meta":{${meta}}}`;
 }
 
-/** The members of the caller's `_meta` and of the option `meta`, and those of the client, which win over the former. */
+/** The members of the caller's `_meta` and of the option `meta`, which the client's own members override. */
 function merged(own: unknown, option: JsonObject | undefined, meta: string): string {
   const written = isObject(own) ? own : {};
   const ours = JSON.parse(`{${meta}}`) as JsonObject;

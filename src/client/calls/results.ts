@@ -1,4 +1,4 @@
-// What a response means: its result, or the error that the request rejects with.
+// Converts a response to its result, or to the error that the request rejects with.
 import { clip, errorCodes } from "../../errors.ts";
 import { extensionIds } from "../../protocol/meta.ts";
 import type { InputRequest } from "../../protocol/asking.ts";
@@ -8,7 +8,7 @@ import type { Answers } from "../answering/question.ts";
 import { InvalidResponse, RpcRejection } from "../settings/errors.ts";
 import type { Call } from "./call.ts";
 
-/** What to do where tasks are needed and not declared. */
+/** The advice of errors for tools that need tasks which the client does not declare. */
 export const passTasks = "pass tasks: true to connect";
 
 /** Whether this client declares the tasks extension. */
@@ -16,7 +16,7 @@ export function declaresTasks(answers: Answers, revision: Revision): boolean {
   return answers.capabilities(revision).extensions?.[extensionIds.tasks] !== undefined;
 }
 
-/** The result of a response. Throws RpcRejection for an error, and InvalidResponse for what is neither. */
+/** The result of a response. Throws RpcRejection for an error, and InvalidResponse for a response that has neither. */
 export function resultOf(
   call: Call,
   response: RpcResponse,

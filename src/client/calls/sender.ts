@@ -1,4 +1,4 @@
-// Sends a request, again if need be, until it has its outcome: attempts after a loss or refusal, and rounds of questions.
+// Sends a request until it has an outcome: again after a loss or a refusal, and in rounds of questions.
 import type { Filled } from "../../options.ts";
 import type { Implementation, LogLevel } from "../../protocol/model.ts";
 import type { Revision } from "../../protocol/revision.ts";
@@ -24,13 +24,13 @@ import { ProgressRoutes } from "./progress.ts";
 import { RequestText } from "./request-text.ts";
 import { isUrlRequired, resultOf } from "./results.ts";
 
-/** What the requests of a client have in common. */
+/** The settings that all requests of a client share. */
 export interface SenderSettings extends Filled<CallSettings> {
   readonly info: Implementation;
   readonly limits: ClientLimits;
   readonly backoff: Backoff;
   readonly observe: ((event: ClientEvent) => void) | undefined;
-  /** A number that no request of this client has had as its id. */
+  /** Returns a number that no request of this client has used as its id. */
   readonly takeId: () => number;
 }
 
@@ -44,7 +44,7 @@ const explanations = later(
   (module) => module.explained,
 );
 
-/** The codes of rejections whose reason may be a capability that one side lacks. */
+/** The codes of rejections that a missing capability may explain. */
 const explainedCodes: ReadonlySet<number> = new Set([
   errorCodes.methodNotFound,
   errorCodes.missingClientCapability,
@@ -59,11 +59,11 @@ export class Sender {
   readonly #closing: Ending;
   readonly #text: RequestText;
   readonly #progress: ProgressRoutes;
-  /** The calls that wait for something else than a response. */
+  /** The calls that wait between attempts or for answers, not for a response. */
   readonly #waiting = new Set<Call>();
   #inFlight = 0;
 
-  /** It sends nothing once `closing` is over. */
+  /** After `closing` is over, the sender sends nothing more. */
   constructor(connection: Connection, answers: Answers, settings: SenderSettings, closing: Ending) {
     this.#connection = connection;
     this.#answers = answers;
@@ -101,7 +101,7 @@ export class Sender {
     }
   }
 
-  /** What the caller learns of a failure. */
+  /** Converts a failure to the error that the caller receives. */
   async #outcomeOf(call: Call, error: unknown): Promise<unknown> {
     if (error instanceof ConnectionLost) return lossOf(call, error);
     const isExplained =
@@ -124,7 +124,7 @@ export class Sender {
     return nextParams(params, await answerRound(result, this.#answers, revision, call.signal, limits, round));
   }
 
-  /** Ends every call that waits for something else than a response; the connection ends the others. */
+  /** Ends the calls that wait between attempts or for answers. The connection ends those that wait for a response. */
   close(): void {
     for (const call of this.#waiting) call.abandon(this.#closing.reason);
   }
@@ -143,7 +143,7 @@ export class Sender {
     return { timeoutMs: options?.timeoutMs ?? timeoutMs, maxTimeMs: options?.maxTimeMs ?? maxTimeMs };
   }
 
-  /** Sends a call until there is a result, or an error that is the outcome. */
+  /** Sends a call until it has a result. Rejects with the error that is its outcome. */
   async #attempt(call: Call): Promise<JsonObject> {
     for (;;) {
       let channel: Channel | undefined;
@@ -162,7 +162,7 @@ export class Sender {
     }
   }
 
-  /** Gives a call what its next attempt needs: a fresh id, and the text and headers with it. */
+  /** Gives a call a new id, text and headers for its next attempt. */
   #prepare(call: Call): void {
     const { revision, hasHeaders } = this.#connection.peer;
     const { options } = call;
@@ -176,7 +176,7 @@ export class Sender {
     options.onSent?.(call.id);
   }
 
-  /** Waits until a call can be sent again; throws if the failure is its outcome. */
+  /** Waits until a call can be sent again. Throws if the failure is the outcome of the call. */
   async #recover(call: Call, channel: Channel | undefined, error: unknown): Promise<void> {
     if (call.end !== undefined) throw call.end.reason;
     if (channel === undefined || this.#closing.isOver) throw call.loss ?? error;
@@ -219,7 +219,7 @@ export class Sender {
     await call.urls.next(rejection);
   }
 
-  /** Waits for something else than a response, as long as somebody waits for the call. */
+  /** Waits for `work`, or until the call ends early. */
   async #wait<T>(call: Call, work: Promise<T>): Promise<T> {
     this.#waiting.add(call);
     try {
@@ -229,7 +229,7 @@ export class Sender {
     }
   }
 
-  /** The same, without counting as silence of the server. */
+  /** Like `#wait`, but the time does not count as silence of the server. */
   async #pausing(call: Call, work: Promise<void>): Promise<void> {
     call.isPaused = true;
     await this.#wait(call, work);
@@ -258,7 +258,7 @@ function mirroredOf(call: Call, revision: Revision): HeaderFields | undefined {
   return typeof name === "string" ? { ...mirrored, "mcp-name": encodeHeaderValue(name) } : mirrored;
 }
 
-/** A lost connection with the name of what was lost, and whether it may have run. */
+/** Names the request in the error for a lost connection, and says whether the server may have run it. */
 function lossOf(call: Call, error: ConnectionLost): ConnectionLost {
   const mayHaveRun = error.mayHaveRun || call.loss !== undefined;
   const outcome = mayHaveRun
@@ -272,7 +272,7 @@ function lossOf(call: Call, error: ConnectionLost): ConnectionLost {
   });
 }
 
-/** A channel that was closed although the client is not: the connection has replaced it. */
+/** Converts the error of a channel that was closed while the client is open: the connection has replaced it. */
 function replaced(error: unknown): unknown {
   if (!(error instanceof ConnectionLost && error.reason === "closed")) return error;
   const { mayHaveRun } = error;

@@ -21,7 +21,7 @@ export interface AnyTools {
 
 type InputOf<Tool> = Tool extends { readonly input: infer Input extends object } ? Input : JsonObject;
 
-/** What follows the name in `callTool`: the arguments, which may be left out if none is required, and the options. */
+/** The arguments of `callTool` after the name: the tool's arguments, optional if it requires none, and the options. */
 export type ToolArguments<Tool> =
   Record<never, never> extends InputOf<Tool>
     ? [args?: InputOf<Tool>, options?: CallOptions]

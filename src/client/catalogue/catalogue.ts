@@ -1,4 +1,4 @@
-// What a client knows of its server's tools, prompts and resources: lists, reads and tool calls, over one cache.
+// The catalogue of a server's tools, prompts and resources: lists, reads and tool calls, over one cache.
 import type { ReadResourceResult } from "../settings/received.ts";
 import type { JsonObject } from "../../wire/message.ts";
 import { ResultCache } from "../cache/result-cache.ts";
@@ -30,13 +30,13 @@ export class Catalogue {
     this.toolCalls = new ToolCalls(core, this.definitions, this.#cache);
   }
 
-  /** What the next client needs to know of the tools, where calls repeat arguments as headers. */
+  /** The tools to remember for the next client, where calls repeat arguments as headers. */
   get tools(): readonly RememberedTool[] | undefined {
     const tools = hasParamHeaders(this.#core.peer) ? this.#known.remember() : [];
     return tools.length > 0 ? tools : undefined;
   }
 
-  /** Reads a resource. The result is frozen, since the cache may hand it out again. */
+  /** Reads a resource. The result is frozen, because the cache may return it to other callers. */
   async readResource(uri: string, options?: CallOptions): Promise<ReadResourceResult> {
     const lookup = { method: "resources/read", params: { uri }, read: readContents };
     const { value } = await this.#cache.get(lookup, options);

@@ -1,4 +1,4 @@
-// Finds the definition of a tool that a call needs, and lists the tools if it is not known.
+// Finds the definition of a tool for a call, and lists the tools if it is unknown.
 import { inBackground } from "../../async/timers.ts";
 import { clip } from "../../errors.ts";
 import type { Core, CoreRequestOptions } from "../calls/core.ts";
@@ -8,25 +8,28 @@ import type { KnownTool, KnownTools } from "./known-tools.ts";
 import type { Lists } from "./lists.ts";
 import { ignore } from "./page.ts";
 
-/** How long a listing for a definition may take. A call waits for half of its own time at most, and then goes on without. */
+/**
+ * How long a listing for a definition may take. A call waits at most half of its own timeout, and then continues without the
+ * definition.
+ */
 const longestMs = 30_000;
-/** How long the client does not list again for a tool that it did not find. */
+/** How long a tool that was not found counts as missing, so that the client does not list again for it. */
 const missingForMs = 60_000;
-/** How many names of such tools it remembers. */
+/** How many names of missing tools the client remembers. */
 const maxMissing = 1000;
 
-/** What a call says about how to list for it. */
+/** The options of a call that its listing uses. */
 export type ListingOptions = Pick<
   CoreRequestOptions,
   "signal" | "timeoutMs" | "maxTimeMs" | "headers" | "budget"
 >;
 
-/** Finds definitions. A listing that fails is reported, and fails nothing else. */
+/** Finds definitions. If a listing fails, the failure is reported and the call continues. */
 export class Definitions {
   readonly #core: Core;
   readonly #lists: Lists;
   readonly #known: KnownTools;
-  /** The listings that run for all calls that wait for one: of what may be cached, and from the server alone. */
+  /** The running listings, which all waiting calls share: one that may use the cache, and one that must not. */
   readonly #running: { cached?: Promise<void> | undefined; fresh?: Promise<void> | undefined } = {};
   /** The names that a listing did not have. */
   readonly #missing = new Map<string, { readonly at: number; readonly moment: number }>();
@@ -37,7 +40,10 @@ export class Definitions {
     this.#known = known;
   }
 
-  /** The definition of a tool. Lists the tools if it is unknown; undefined if the server does not list it, or the list fails. */
+  /**
+   * Returns the definition of a tool, and lists the tools if it is unknown. Undefined if the server does not list it, or the list
+   * fails.
+   */
   find(name: string, options?: ListingOptions): KnownTool | undefined | Promise<KnownTool | undefined> {
     const known = this.#known.find(name);
     return known !== undefined || this.#isMissing(name) ? known : this.#load(name, "cached", options);
@@ -48,7 +54,7 @@ export class Definitions {
     return this.#known.headersOf(name);
   }
 
-  /** The definition, if it is known already. */
+  /** The definition, if it is already known. */
   known(name: string): KnownTool | undefined {
     return this.#known.find(name);
   }
@@ -58,7 +64,7 @@ export class Definitions {
     return this.#known.names;
   }
 
-  /** The definition that the server has now. */
+  /** Requests the current definition from the server. */
   refresh(name: string, options?: ListingOptions): Promise<KnownTool | undefined> {
     return this.#load(name, "fresh", options);
   }
@@ -86,7 +92,7 @@ export class Definitions {
     return known;
   }
 
-  /** A listing with headers of its own may be for someone else: nobody shares it. */
+  /** A listing with its own headers may be for another user, so calls do not share it. */
   #listing(source: "cached" | "fresh", { headers, budget }: ListingOptions = {}): Promise<void> {
     const options = { fresh: source === "fresh", budget };
     if (headers !== undefined) return this.#list({ ...options, headers });
@@ -111,7 +117,7 @@ export class Definitions {
     }
   }
 
-  /** Waits for a listing for half of what its call has left. */
+  /** Waits for a listing for at most half of the time that its call has left. */
   #wait(listing: Promise<void>, options: ListingOptions | undefined): Promise<void> | undefined {
     const { signal, budget } = options ?? {};
     if (signal?.aborted) return undefined;

@@ -1,4 +1,4 @@
-// The four lists of a server: how each is requested, and what makes an entry usable.
+// The four lists of a server: the request for each, and the checks of its entries.
 import type { Prompt, Resource, ResourceTemplate, Tool } from "../settings/received.ts";
 import { findParamHeaders } from "../../protocol/param-headers.ts";
 import { isObject } from "../../wire/message.ts";

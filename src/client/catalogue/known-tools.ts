@@ -8,7 +8,7 @@ import type { RememberedTool } from "../settings/remembered.ts";
 import type { MirroredArgument } from "./mirrored.ts";
 import { CompiledChecks, OutputCheck } from "./output-check.ts";
 
-/** What calls need of a tool. */
+/** The facts that calls need of a tool. */
 export class KnownTool {
   readonly tool: Tool;
   /** About how many bytes it takes. */
@@ -31,14 +31,14 @@ export class KnownTool {
     return this.#headers;
   }
 
-  /** Whether the server says that calling it twice does no more than calling it once. */
+  /** Whether the server declares that calling the tool twice has the same effect as calling it once. */
   get isRepeatable(): boolean {
     const { readOnlyHint, idempotentHint } = this.tool.annotations ?? {};
     return readOnlyHint === true || idempotentHint === true;
   }
 }
 
-/** Learns tools from every list, and forgets them when they may have changed. At its limits it learns no more. */
+/** Learns tools from every list, and forgets them when they may have changed. At its limits it learns no more tools. */
 export class KnownTools {
   readonly #core: Core;
   readonly #tools = new Map<string, KnownTool>();
@@ -59,12 +59,12 @@ export class KnownTools {
     core.onCredentials(forget);
   }
 
-  /** Counts the times that everything was forgotten: what was requested at an earlier moment may be out of date. */
+  /** How often everything was forgotten. A list that was requested at an earlier count may be out of date. */
   get moment(): number {
     return this.#moment;
   }
 
-  /** Whether a tool found no room since everything was forgotten: further pages of a list would teach nothing. */
+  /** Whether there was no room for a tool since everything was forgotten, so that further pages need not be read. */
   get isFull(): boolean {
     return this.#isFull;
   }
@@ -78,7 +78,7 @@ export class KnownTools {
     return this.#tools.get(name)?.headers ?? this.#remembered.get(name);
   }
 
-  /** What the next client needs to know of them. */
+  /** The tools to remember for the next client. */
   remember(): readonly RememberedTool[] {
     const all = new Map(this.#remembered);
     for (const [name, { headers }] of this.#tools) all.set(name, headers);
@@ -93,7 +93,7 @@ export class KnownTools {
     return [...this.#tools.keys()];
   }
 
-  /** Learns tools, which are frozen, that were requested at the moment `since`. */
+  /** Learns frozen tools from a list that was requested at the moment `since`. */
   learn(tools: readonly Tool[], since: number): void {
     if (since !== this.#moment) return;
     for (const tool of tools) if (this.#tools.get(tool.name)?.tool !== tool) this.#add(tool);

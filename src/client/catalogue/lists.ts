@@ -11,7 +11,7 @@ import { type Entries, kinds, type ListKind } from "./kinds.ts";
 import type { KnownTools } from "./known-tools.ts";
 import { ignore, maxReports, type Page, readPage } from "./page.ts";
 
-/** The cursor is no longer valid: the server refused it (`cause`), or the session that it belongs to has ended. */
+/** The cursor is no longer valid: the server refused it (`cause`), or its session has ended. */
 class CursorLost extends Error {}
 
 /** A page, and about how many bytes it takes. */
@@ -19,7 +19,7 @@ interface SizedPage<Kind extends ListKind> extends Page<Kind> {
   readonly size: number;
 }
 
-/** One page of a list, under the name of the list. What is in it is frozen. */
+/** One page of a list, under the name of the list. Its entries are frozen. */
 export type ListPage<Kind extends ListKind> = { readonly [Name in Kind]: Entries[Name][] } & {
   /** Leads to the next page; missing on the last one. `""` is a cursor too. */
   readonly nextCursor?: string;
@@ -30,7 +30,7 @@ export class Lists {
   readonly #core: Core;
   readonly #cache: ResultCache;
   readonly #known: KnownTools;
-  /** Aborted when the session ends, and with it the cursors that it gave. */
+  /** Aborted when the session ends, and with it all its cursors. */
   #session = new AbortController();
 
   constructor(core: Core, cache: ResultCache, known: KnownTools) {
@@ -43,7 +43,7 @@ export class Lists {
     });
   }
 
-  /** All entries, in the order of the server. It begins anew once if a cursor becomes invalid meanwhile. */
+  /** All entries, in the order of the server. It starts again once if a cursor becomes invalid. */
   async all<Kind extends ListKind>(kind: Kind, options?: CallOptions): Promise<Entries[Kind][]> {
     const budget = beginBudget();
     try {
@@ -59,7 +59,14 @@ export class Lists {
   }
 
   /** The entries one after the other; the next page is requested when it is needed. */
-  async *each<Kind extends ListKind>(
+  each<Kind extends ListKind>(kind: Kind, options?: CallOptions): AsyncGenerator<Entries[Kind], void, void> {
+    const { each } = kinds[kind];
+    return refuseOn(this.#each(kind, options), `What client.${each}() returns`, {
+      "length map filter find forEach": `for await (const one of client.${each}()), or await client.${each.replace("each", "list")}s()`,
+    });
+  }
+
+  async *#each<Kind extends ListKind>(
     kind: Kind,
     options?: CallOptions,
   ): AsyncGenerator<Entries[Kind], void, void> {
@@ -70,7 +77,7 @@ export class Lists {
     }
   }
 
-  /** One page: the first one, or the one that a cursor leads to. */
+  /** One page: the first one, or the one of the cursor. */
   async page<Kind extends ListKind>(
     kind: Kind,
     cursor: string | undefined,
@@ -90,7 +97,7 @@ export class Lists {
     }
   }
 
-  /** Goes through the list of tools, so that their definitions are known, as far as there is room for them. */
+  /** Requests all pages of the list of tools, as long as there is room to remember their definitions. */
   async learnTools(options: CoreRequestOptions): Promise<void> {
     for await (const _ of this.#pages("tools", options)) if (this.#known.isFull) return;
   }
@@ -133,7 +140,8 @@ export class Lists {
       if (next === undefined) return;
       if (next === cursor || next === earlier)
         throw new InvalidResponse(`${method}: the cursor ${JSON.stringify(clip(next))} repeats`);
-      // One earlier cursor, replaced ever more rarely, finds a circle of any length without keeping them all.
+      // Comparing with one earlier cursor, replaced at ever longer intervals, finds a circle of any length without storing all
+      // cursors.
       if ((count & (count - 1)) === 0) earlier = next;
       cursor = next;
     }
@@ -160,7 +168,7 @@ export class Lists {
     }
   }
 
-  /** Tells the first entry of each name from later ones, which it reports, as long as the names are within the limits of a list. */
+  /** Returns a filter that drops and reports entries with a repeated name, up to the limits of a list. */
   #firstOnes(kind: ListKind): (entry: object) => boolean {
     const { method, key, isName } = kinds[kind];
     if (!isName) return () => true;
@@ -209,7 +217,7 @@ function tooMany(kind: ListKind, limit: string, most: number): InvalidResponse {
   return new InvalidResponse(`${method}: the list exceeds limits.${limit} (${most}): ${remedy}`);
 }
 
-/** What the caller sees when a listing cannot go on. */
+/** The error that the caller receives for a failed listing. */
 function reasonOf(error: unknown, kind: ListKind): unknown {
   if (!(error instanceof CursorLost)) return error;
   const problem = `${kinds[kind].method}: the session ended before the last page: list again`;

@@ -8,8 +8,8 @@ import type { HeaderFields } from "../settings/auth.ts";
 export type MirroredArgument = Pick<ParamHeader, "name" | "path">;
 
 /**
- * The headers that repeat `args`, with names in lower case. An argument that is absent or null has none, nor has one that is an array or object: the server
- * refuses it for its type.
+ * The headers that repeat `args`, with names in lower case. An argument that is absent or null has no header. Neither has an
+ * array or object, which the server rejects for its type.
  *
  * @throws {RangeError} if an integer is not safe: the server could not compare it
  */

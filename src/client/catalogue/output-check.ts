@@ -9,17 +9,23 @@ import { ignore } from "./page.ts";
 /** Returns why a value does not match, or undefined. */
 export type Check = (value: unknown) => string | undefined;
 
-/** How many values the schema of a server may hold: compiling more would block the process for too long. */
+/**
+ * Values and keys of an output schema. Compiling more would block the process for too long. Past it, the client does not
+ * check results against it, and `observe` says so.
+ */
 const maxSchemaElements = 20_000;
 
-/** The steps of compiling all checks that a client keeps: those that have not been used for longest are compiled again when needed. */
+/**
+ * The compile steps of all checks that a client keeps. Beyond this, the checks used least recently are dropped, and compiled
+ * again when needed.
+ */
 const maxKeptSteps = 3_000_000;
 
 /** The compiled checks of one server's tools, the one used last at the end, with the steps that compiling took. */
 export class CompiledChecks {
   readonly #steps = new Map<OutputCheck, number>();
   #total = 0;
-  /** What all their patterns keep. */
+  /** The states that the regular expressions of all checks share. */
   states: StateCache | undefined;
 
   add(check: OutputCheck, steps: number): void {
@@ -56,18 +62,18 @@ export class OutputCheck {
     this.#all = all;
   }
 
-  /** The check, if it is compiled. */
+  /** The check, if it is already compiled. */
   get ready(): Check | undefined {
     this.#all.used(this);
     return this.#check;
   }
 
-  /** Compiles the schema. One that cannot be checked is reported once, and every value matches it. */
+  /** Compiles the schema. A schema that cannot be compiled is reported once, and every value matches it. */
   compile(): Promise<Check> {
     return (this.#compiled ??= this.#compile());
   }
 
-  /** Frees what is compiled. */
+  /** Frees the compiled check. */
   drop(): void {
     this.#check = this.#compiled = undefined;
   }

@@ -1,4 +1,4 @@
-// Reads one page of a list, and leaves out the entries that cannot be used.
+// Reads one page of a list, and leaves out invalid entries.
 import { clip } from "../../errors.ts";
 import type { JsonObject } from "../../wire/message.ts";
 import type { Core } from "../calls/core.ts";
@@ -8,14 +8,14 @@ import { type Entries, entryProblem, kinds, type ListKind } from "./kinds.ts";
 /** One page of a list. */
 export interface Page<Kind extends ListKind> {
   readonly entries: readonly Entries[Kind][];
-  /** The cursor of the next page; `""` is one too. */
+  /** The cursor of the next page, which may be `""`; undefined on the last page. */
   readonly next: string | undefined;
 }
 
 /** How many entries that are left out of a page, or of a list, are reported one by one. */
 export const maxReports = 10;
 
-/** Reads a page. Throws if it is not one; an entry that cannot be used is left out and reported. */
+/** Reads a page. Throws if it is malformed. An invalid entry is left out and reported. */
 export function readPage<Kind extends ListKind>(kind: Kind, result: JsonObject, core: Core): Page<Kind> {
   const { method, key } = kinds[kind];
   const { [kind]: entries, nextCursor } = result;
@@ -37,7 +37,7 @@ export function readPage<Kind extends ListKind>(kind: Kind, result: JsonObject, 
   return { entries: usable, next: nextCursor ?? undefined };
 }
 
-/** Reports something of the server that the client ignores. */
+/** Reports that the client ignores something that the server sent. */
 export function ignore(core: Core, reason: string): void {
   core.observe({ type: "ignored", reason });
 }

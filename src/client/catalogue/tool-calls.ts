@@ -1,4 +1,4 @@
-// Calls tools as their definitions demand: with the headers that repeat arguments, and with a check of the structured result.
+// Calls tools according to their definitions: repeats arguments as headers, and checks the structured result.
 import { clip, errorCodes } from "../../errors.ts";
 import { nearest } from "../../options.ts";
 import type { CallToolResult } from "../settings/received.ts";
@@ -17,7 +17,7 @@ export interface ToolCallParams extends JsonObject {
   readonly arguments?: JsonObject | undefined;
 }
 
-/** How many names, and of what length, are compared with that of a call: a server chooses them. */
+/** How many names, and up to what length, are compared with the name of a call: the server chooses them. */
 const maxNames = 500;
 const maxNameLength = 100;
 
@@ -34,9 +34,9 @@ export class ToolCalls {
   }
 
   /**
-   * Calls a tool. Where headers repeat arguments and the definition is unknown, it sends the call without them, as the specification
-   * recommends. If the server refuses the headers, it lists the tools and sends the call once more: the server has not run it. The
-   * options are of this call alone: it adds to them.
+   * Calls a tool. Where headers repeat arguments and the definition is unknown, it sends the call without them, as the
+   * specification recommends. If the server refuses the headers, it lists the tools and sends the call once more: the server has
+   * not run it. It adds to the given options, which belong to this call alone.
    */
   request(params: ToolCallParams, options?: CoreRequestOptions): Promise<JsonObject> {
     if (!hasParamHeaders(this.#core.peer)) return this.#send(params, options, undefined);
@@ -57,7 +57,7 @@ export class ToolCalls {
     return this.#send(params, options, refreshed?.headers);
   }
 
-  /** The rejection of a call, with the name that was probably meant if the server lists no tool of that name. */
+  /** Adds the name that was probably meant to the rejection of a call, if the server lists no tool of the requested name. */
   async suggest(name: string, rejection: RpcRejection, options?: CoreRequestOptions): Promise<RpcRejection> {
     const tool = await this.#definitions.find(name, options);
     const names = this.#definitions.names.slice(0, maxNames).filter(({ length }) => length <= maxNameLength);
@@ -74,7 +74,7 @@ export class ToolCalls {
     headers: readonly MirroredArgument[] | undefined,
   ): Promise<JsonObject> {
     const { name, arguments: args } = params;
-    // A copy would cost a third of a small call.
+    // Changes the options in place: copying them would cost a third of a small call.
     const sent: CoreRequestOptions = Object.assign(options, {
       mirrored: headers && mirroredHeaders(headers, args),
       isRepeatable: () => this.#isRepeatable(name, options),
@@ -84,7 +84,7 @@ export class ToolCalls {
     return peer.hasHeaders && peer.revision.era === "legacy" ? this.#forgetAfter(sending) : sending;
   }
 
-  /** Over legacy HTTP, the change that a call has made is announced on another stream, perhaps after the result. */
+  /** Over legacy HTTP, the notification of a change that the call made arrives on another stream, perhaps after the result. */
   async #forgetAfter(sending: Promise<JsonObject>): Promise<JsonObject> {
     try {
       return await sending;
@@ -93,7 +93,7 @@ export class ToolCalls {
     }
   }
 
-  /** Whether the tool's hints say that it may run twice; the core asks only where the user trusts them. */
+  /** Whether the tool's hints say that it may run twice. Called only if the `reissue` option trusts the hints. */
   async #isRepeatable(name: string, options: CoreRequestOptions | undefined): Promise<boolean> {
     const tool = await this.#definitions.find(name, options);
     return tool?.isRepeatable === true;
@@ -101,7 +101,7 @@ export class ToolCalls {
 
   /**
    * Checks the structured content of a result, and returns the result. A mismatch throws if `isStrict`; otherwise it is reported,
-   * and the first result of a tool does not wait for the list and the validator.
+   * and the first result of a tool is returned before the tools are listed and the validator is loaded.
    */
   check(
     name: string,
@@ -127,7 +127,7 @@ export class ToolCalls {
     isStrict: boolean,
     options: CoreRequestOptions | undefined,
   ): Promise<CallToolResult> {
-    // The call has ended: only one that still waits for the check can end the listing.
+    // The call itself has ended, so its limits apply to the listing only if the caller waits for the check.
     const { headers, ...limits } = options ?? {};
     const tool = await this.#definitions.find(name, { ...(headers && { headers }), ...(isStrict && limits) });
     const check = await tool?.output?.compile();

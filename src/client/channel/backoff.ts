@@ -1,43 +1,43 @@
-// The waits between attempts: each twice as long as the one before, shortened at random, and not for ever.
+// The waits between attempts: each twice as long as the one before, shortened at random, up to a limit.
 import type { Backoff } from "../settings/limits.ts";
 
-/** What browsers and workers know of the network; other runtimes have none of it. */
+/** The browser globals for network state. Other runtimes have none of them. */
 interface Browser extends Partial<Pick<EventTarget, "addEventListener" | "removeEventListener">> {
   readonly navigator?: { readonly onLine?: boolean };
 }
 
 const browser = globalThis as Browser;
 
-/** Counts the attempts of one connection or stream, and says how long to wait before the next one. */
+/** Counts the attempts of one connection or stream, and returns the wait before the next one. */
 export class Attempts {
   readonly #backoff: Backoff;
   readonly #isLasting: boolean;
   #made = 0;
 
-  /** `isLasting`: it does not give up while the browser is offline. */
+  /** `isLasting`: keep trying while the browser is offline. */
   constructor(backoff: Backoff, isLasting = false) {
     this.#backoff = backoff;
     this.#isLasting = isLasting;
   }
 
-  /** How many were made since the start or the last `reset`. */
+  /** The number of attempts since the start or the last `reset`. */
   get made(): number {
     return this.#made;
   }
 
-  /** Counts one more attempt, and returns the wait before it, at least `floorMs`; undefined if there were `maxAttempts`. */
+  /** Counts one more attempt, and returns the wait before it, at least `floorMs`; undefined after `maxAttempts`. */
   next(floorMs = 0): number | undefined {
     const { firstMs, maxMs, maxAttempts } = this.#backoff;
     if (this.#made >= maxAttempts) {
       if (!this.#isLasting || browser.navigator?.onLine !== false) return undefined;
-      // Half of the attempts are left for when the network is back, and the waits stay long.
+      // Keeps half of the attempts for the time after the network is back, without shortening the waits.
       this.#made >>= 1;
     }
     const wait = Math.min(maxMs, firstMs * 2 ** this.#made++);
     return Math.max(floorMs, Math.round(wait * (1 - Math.random() / 2)));
   }
 
-  /** Begins the count anew: call it when a message has arrived, not when a connection has opened. */
+  /** Restarts the count. Call it when a message has arrived, not when a connection has opened. */
   reset(): void {
     this.#made = 0;
   }

@@ -4,15 +4,15 @@ import type { RequestId, RpcNotification, RpcRequest, RpcResponse } from "../../
 import type { Secrets } from "../redaction/secrets.ts";
 import type { HeaderFields } from "../settings/auth.ts";
 
-/** What all requests that one call leads to share, hidden ones such as lists included: they stay within its limits together. */
+/** The limits that one call shares with all requests that it causes, including hidden ones such as lists. */
 export interface CallBudget {
   /** When the call began, by `performance.now()`: `maxTimeMs` runs from then. */
   readonly startedAt: number;
-  /** When the server last gave a sign of life for it: `timeoutMs` runs from then. */
+  /** When the server last showed activity for the call: `timeoutMs` runs from then. */
   heardAt: number;
-  /** How often other credentials were asked for. */
+  /** How often the client asked for other credentials. */
   signIns: number;
-  /** Why there are none: the call does not ask again. */
+  /** Why it got no other credentials. The call does not ask again. */
   denial?: Error | undefined;
 }
 
@@ -21,7 +21,7 @@ export function beginBudget(): CallBudget {
   return { startedAt: now, heardAt: now, signIns: 0 };
 }
 
-/** One request on its way to the server. */
+/** One request to the server. */
 export interface Outgoing {
   readonly id: RequestId;
   readonly method: string;
@@ -29,22 +29,22 @@ export interface Outgoing {
   readonly text: string;
   /** Over HTTP, the headers that repeat parts of `params` (`Mcp-Name`, `Mcp-Param-*`), ready to be sent, with names in lower case. */
   readonly mirrored?: HeaderFields | undefined;
-  /** Over HTTP, the headers that the caller added. The channel adds what it knows itself. */
+  /** Over HTTP, the headers that the caller added. The channel adds its own. */
   readonly headers?: HeaderFields | undefined;
-  /** That of the call that it belongs to. @default {one of its own} */
+  /** The budget of the call that the request belongs to. @default {a new one} */
   readonly budget?: CallBudget | undefined;
   /**
-   * Set by the channel: called at most once, with the reason, when nobody waits any longer. The channel then tells the server as its
-   * transport and revision demand. An AbortSignal for each request would cost more than all the rest of a call.
+   * Set by the channel: called at most once, with the reason, when the caller gives up. The channel then cancels the request in
+   * the way of its transport and revision. An AbortSignal for each request would cost more than all the rest of a call.
    */
   onAbandoned?: ((reason: unknown) => void) | undefined;
-  /** The server must not be told of its end: `initialize`. */
+  /** Whether the client must not cancel the request: `initialize`. */
   readonly isUncancellable?: boolean;
-  /** The response is a stream that stays open (`subscriptions/listen`): no limit of time applies to it. */
+  /** Whether the response is a stream that stays open (`subscriptions/listen`): no timeout applies to it. */
   readonly isStream?: boolean;
 }
 
-/** What a channel tells the client. */
+/** Receives what happens on a channel. */
 export interface Receiver {
   /** A request or notification of the server has arrived on the stream of that name. */
   message(message: RpcRequest | RpcNotification, stream: string): void;
@@ -54,18 +54,18 @@ export interface Receiver {
   gap(): void;
   /** A long-lived stream opened, was lost, or is given up. */
   stream(state: "opened" | "resumed" | "lost" | "given-up", stream: string, reason?: string): void;
-  /** The channel has ended by itself; it carries nothing any more. */
+  /** The channel has ended without a call of `close`. It carries no more messages. */
   ended(reason: Error): void;
-  /** Sees every message as text, for recordings; undefined if nobody records. */
+  /** Receives every message as text, for recordings; undefined if there is no recording. */
   readonly tap: Tap | undefined;
-  /** What errors must not show of what the server says. */
+  /** The values that errors must not show when they quote the server. */
   readonly secrets: Secrets;
 }
 
-/** Sees a message: which way it went, on which stream, and its text. */
+/** Receives a message: its direction, its stream, and its text. */
 export type Tap = (direction: "sent" | "received", stream: string, text: string) => void;
 
-/** The way to one server, from its opening to its loss. A lost channel is never mended: the client opens another one. */
+/** A connection to one server, from its opening to its loss. A lost channel is never repaired: the client opens another one. */
 export interface Channel {
   /**
    * Sends a request, and resolves with its response. Rejects with ConnectionLost, HttpFailure, AuthRequired or InvalidResponse if there
@@ -75,7 +75,7 @@ export interface Channel {
   /** Sends a notification or the answer to a request of the server. */
   send(text: string): Promise<void>;
   /**
-   * From now on both sides speak this revision. Call it before the first request of a modern revision, and when `initialize` has
+   * Both sides speak this revision from now on. Call it before the first request of a modern revision, and after `initialize` has
    * agreed on a legacy one.
    */
   speak(revision: Revision): void;
@@ -86,25 +86,25 @@ export interface Channel {
   listen(): Promise<void>;
   /** Whether messages outside requests can arrive at the moment. */
   readonly isListening: boolean;
-  /** What the server wrote besides messages, as errors show it, each part on lines of its own; empty if nothing. */
+  /** The output of the server besides messages, as errors show it, each part on lines of its own; empty if there is none. */
   written?(): Promise<string>;
-  /** Ends the channel. Requests that wait reject with ConnectionLost, reason `closed`. */
+  /** Ends the channel. Waiting requests reject with ConnectionLost, reason `closed`. */
   close(): Promise<void>;
 }
 
 /** Opens channels to one server. */
 export interface Transport {
   readonly kind: "http" | "stdio" | "wire";
-  /** What the user dialled, as it may be shown: a URL without its query, or a command without secrets. */
+  /** The target that the user dialled, in a form that may be shown: a URL without its query, or a command without secrets. */
   readonly address: string;
-  /** The secrets that the server receives, and may repeat. */
+  /** The secrets that the client sends to the server, which may repeat them. */
   readonly secrets: Secrets;
   /** Whether requests carry HTTP headers. */
   readonly hasHeaders: boolean;
-  /** Whether the client may open another channel when one was lost. */
+  /** Whether the client may open another channel after one was lost. */
   readonly reopens: boolean;
   open(receiver: Receiver, signal: AbortSignal): Promise<Channel>;
-  /** Tells the credentials that a request would have from others. Absent if they never change. */
+  /** Returns a text that identifies the credentials of the next request. Absent if they never change. */
   readonly credentials?: (() => string | Promise<string>) | undefined;
   /** The transport of older servers at the same address, tried if `initialize` is refused with 400, 404 or 405. */
   readonly older?: Transport | undefined;

@@ -11,13 +11,13 @@ import {
 import type { Secrets } from "../redaction/secrets.ts";
 import type { ClientLimits } from "../settings/limits.ts";
 
-/** Receives what was read. */
+/** Receives the messages of a text. */
 export interface IncomingSink {
   message(message: RpcRequest | RpcNotification): void;
   response(response: RpcResponse): void;
   /** Something that is not a message. */
   invalid(problem: string): void;
-  /** The text is no JSON, or exceeds a limit. @default {`invalid`} */
+  /** The text is not JSON, or exceeds a limit. @default {`invalid`} */
   unreadable?(problem: string): void;
 }
 
@@ -25,8 +25,8 @@ export interface IncomingSink {
 const leastLength = '{"jsonrpc":"2.0","method":""}'.length;
 
 /**
- * Passes on each message of a text, in order. A shorter text than any message is not parsed: failing to parse a letter takes as long as
- * reading two hundred.
+ * Passes on each message of a text, in order. Skips a text that is shorter than any message: failing to parse a letter takes as
+ * long as reading two hundred.
  */
 export function readIncomingText(text: string, limits: ClientLimits, sink: IncomingSink): void {
   const parsed = text.length < leastLength ? tooShort : parseWithin(text, limits);
@@ -47,7 +47,7 @@ const tooShort = {
   limit: undefined,
 } as const;
 
-/** What is wrong with something that exceeds a limit, and what to do if it is meant. */
+/** The error message for a value that exceeds a limit: it names the limit to raise. */
 export function beyond(problem: string, limit: keyof ClientLimits): string {
   return `${problem}: raise limits.${limit} if that is meant`;
 }
@@ -57,11 +57,11 @@ export function answersNothing({ id }: RpcResponse): string {
   return `A response to no request, with the id ${id === undefined ? "missing" : clip(JSON.stringify(id))}`;
 }
 
-/** The response; one that is an error without the secrets that it repeats. */
+/** The response. The secrets that an error repeats are removed. */
 export function withoutSecrets(response: RpcResponse, secrets: Secrets): RpcResponse | Promise<RpcResponse> {
   if (!("error" in response)) return response;
   const { error } = response;
-  // These data have addresses that the user visits as they are.
+  // The data of this error has URLs that the user visits, so they stay unchanged.
   const isOfUrls = isObject(error) && error.code === errorCodes.legacyUrlElicitationRequired;
   const cleaned = isOfUrls
     ? secrets.clean(error.message).then((message) => ({ ...error, message }))

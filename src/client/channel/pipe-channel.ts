@@ -1,4 +1,4 @@
-// A channel over a wire: all messages share one pipe, so that responses are matched to their requests by id.
+// A channel over a wire. All messages share one pipe, so responses are matched to their requests by id.
 import { isThenable } from "../../async/promises.ts";
 import { clip } from "../../errors.ts";
 import { encodeNotification, isRequestId, type RequestId, type RpcResponse } from "../../wire/message.ts";
@@ -15,7 +15,7 @@ import type { Channel, Outgoing, Receiver } from "./channel.ts";
 import { answersNothing, readIncomingText, withoutSecrets } from "./incoming.ts";
 import type { Wire } from "../../wire/wire.ts";
 
-/** Why the channel carries nothing any more. */
+/** Why the channel carries no more messages. */
 interface Loss {
   readonly reason: LossReason;
   readonly message: string;
@@ -27,7 +27,7 @@ interface Waiting {
   readonly method: string;
   readonly resolve: (response: RpcResponse | Promise<RpcResponse>) => void;
   readonly reject: (reason: unknown) => void;
-  /** The wire failed to send it, so that the server cannot have run it. */
+  /** Whether the wire failed to send it, so that the server cannot have run it. */
   isUnsent: boolean;
 }
 
@@ -37,7 +37,7 @@ const stream = "wire";
 /** How many cancelled requests are remembered, so that their late responses cause no report. */
 const maxCancelled = 1000;
 
-/** The id of a response that is not read because it exceeds a limit, where servers usually write it: at the start or the end. */
+/** Finds the id of a response that is too long to parse, at the places where servers usually write it: the start or the end. */
 const idAtStart = /^\s*\{\s*(?:"jsonrpc"\s*:\s*"2\.0"\s*,\s*)?"id"\s*:\s*(\d{1,15})\s*,/;
 const idAtEnd = /,\s*"id"\s*:\s*(\d{1,15})\s*(?:,\s*"jsonrpc"\s*:\s*"2\.0"\s*)?\}\s*$/;
 
@@ -106,7 +106,7 @@ export class PipeChannel implements Channel {
     await this.#wire.close();
   }
 
-  /** Sends a text, and calls `failed` if that is not possible. Returns a promise if it takes time. */
+  /** Sends a text, and calls `failed` if that fails. Returns a promise if the wire is asynchronous. */
   #write(text: string, failed: (error: unknown) => void): PromiseLike<unknown> | undefined {
     this.#receiver.tap?.("sent", stream, text);
     try {
@@ -120,7 +120,7 @@ export class PipeChannel implements Channel {
     }
   }
 
-  /** Ends a wire that cannot send. Closing it first gives it the chance to say why, such as the exit code of a process. */
+  /** Ends a wire that cannot send. The wire is closed first, so that it can report a cause such as the exit code of a process. */
   async #giveUp(error: unknown): Promise<void> {
     await this.#wire.close().catch(() => {});
     this.#end(error);
@@ -148,7 +148,7 @@ export class PipeChannel implements Channel {
     return new ConnectionLost(reason, `${what}: ${message}`, { mayHaveRun, cause });
   }
 
-  /** Returns whether the text has a message. */
+  /** Returns whether the text contains a message. */
   #read(text: string): boolean {
     if (this.#loss) return false;
     this.#receiver.tap?.("received", stream, text);
@@ -174,7 +174,7 @@ export class PipeChannel implements Channel {
 
   #respond(response: RpcResponse): void {
     const { id } = response;
-    // A server that could not read the id of a request answers without one: clear if only one request waits.
+    // A server that could not read the id of a request responds without one. If only one request waits, the response is for it.
     const [only] =
       this.#waiting.size === 1 && !isRequestId(id) && "error" in response ? this.#waiting.keys() : [id];
     const request = isRequestId(only) ? this.#take(only) : undefined;
@@ -184,8 +184,8 @@ export class PipeChannel implements Channel {
   }
 
   /**
-   * Takes a message that cannot be read, or the start of one that is too long to be: if it is the response to a request, that request
-   * fails with the reason.
+   * Receives an unreadable message, or the start of one that is too long. If it is the response to a request, that request fails
+   * with this problem.
    */
   refuse(text: string, problem: string): void {
     const id = (idAtStart.exec(text.slice(0, 200)) ?? idAtEnd.exec(text.slice(-200)))?.[1];
@@ -214,12 +214,12 @@ export class PipeChannel implements Channel {
   }
 }
 
-/** Whether a failure to send is that of one message, so that the wire can carry others: the server answered it with an error. */
+/** Whether only one message failed to send, because the server answered it with an HTTP error. The wire can carry others. */
 function isOfOne(error: unknown): error is HttpFailure {
   return error instanceof HttpFailure;
 }
 
-/** Whether a failure to send proves that the server did not get the message. */
+/** Whether an error proves that the server did not receive the message. */
 function isUnsentBy(error: unknown): boolean {
   return !(error instanceof ConnectionLost && error.mayHaveRun);
 }

@@ -28,7 +28,7 @@ export class WireTransport implements Transport {
     try {
       return await untilAborted(opening, signal);
     } catch (error) {
-      // A wire that opens when nobody wants it any more is closed.
+      // If the wire opens after the failure, it is closed.
       opening.then((channel) => channel.close()).catch(() => {});
       if (signal.aborted || error instanceof HalyardError) throw error;
       const problem = error instanceof Error ? error.message : String(error);

@@ -1,4 +1,4 @@
-// The connection of a client: its channel, what it knows of the server, its state, and how it comes back after a loss.
+// The connection of a client: its channel, its knowledge of the server, its state, and how it reconnects after a loss.
 import { Ending } from "../../async/ending.ts";
 import { ignoreRejection, untilAborted } from "../../async/promises.ts";
 import { within } from "../../async/timers.ts";
@@ -21,7 +21,7 @@ import { Reception, type ReceptionSettings } from "./reception.ts";
 import { firstStep } from "./remembering.ts";
 import { saysLegacy, type Step, Wanted } from "./verdicts.ts";
 
-/** What a connection needs to know of the client. */
+/** The settings of a connection. */
 export interface ConnectionSettings extends HandshakeSettings {
   /** `auto`, an era, or the date of the revision to speak. */
   readonly revision: string;
@@ -44,11 +44,11 @@ export class Connection {
   readonly #notificationListeners = new Map<string, Listeners<RpcNotification>>();
   #transport: Transport;
   #reception: Reception | undefined;
-  /** That of the reception, while requests may use it. */
+  /** The channel of the reception, while requests may use it. */
   #channel: Channel | undefined;
-  /** The one before, if it may still carry responses: over HTTP each request has its own. */
+  /** The previous reception, if it may still receive responses: over HTTP each request has its own. */
   #retired: Reception | undefined;
-  /** The channel whose revision was remembered and not asked for. */
+  /** The channel whose revision was remembered and has not been confirmed by a response. */
   #assumed: Channel | undefined;
   #peer: Peer | undefined;
   #learnedAt = 0;
@@ -56,11 +56,11 @@ export class Connection {
   #state: ClientState = { name: "connecting", reason: "Not connected yet" };
   /** The state to go back to when credentials have been obtained. */
   #beforeAuth: ClientState | undefined;
-  /** Ends the opening of a channel. */
+  /** The current opening of a channel, to end it early. */
   #opening: Opening | undefined;
-  /** The opening of another channel, however many requests wait for it. */
+  /** The reopening of the channel, which all waiting requests share. */
   #reopening: Promise<void> | undefined;
-  /** Ends the restoring of what the server held, when its channel is lost meanwhile. */
+  /** Ends restoring the session when its channel is lost meanwhile. */
   #interrupt: (() => void) | undefined;
 
   constructor(transport: Transport, settings: ConnectionSettings) {
@@ -71,7 +71,7 @@ export class Connection {
     this.#attempts = new Attempts(settings.backoff, true);
   }
 
-  /** What is known of the server, once the client is connected. */
+  /** The facts about the server, once the client is connected. */
   get peer(): Peer {
     if (this.#peer === undefined) throw new Error("The client is not connected yet");
     return this.#peer;
@@ -96,7 +96,10 @@ export class Connection {
     return listeners.add(callback);
   }
 
-  /** Calls back when there is a new channel. Requests that wait go on when the callback has ended; its own go at once. */
+  /**
+   * Calls `callback` when there is a new channel. Waiting requests continue when the callback has ended; requests of the callback
+   * are sent at once.
+   */
   onReopened(callback: () => void | Promise<void>): () => void {
     return this.#reopenListeners.add(callback);
   }
@@ -105,7 +108,10 @@ export class Connection {
     return this.#gapListeners.add(callback);
   }
 
-  /** Connects, from what is remembered or another first step. Rejects with the reason if that is not possible; nothing stays open then. */
+  /**
+   * Connects, from the remembered facts or from another first step. Rejects with the reason, and leaves nothing open, if that
+   * fails.
+   */
   async open(signal?: AbortSignal, first?: Step): Promise<void> {
     const { remembered } = this.#settings;
     const step = first ?? firstStep(this.#wanted, remembered);
@@ -123,7 +129,7 @@ export class Connection {
     }
   }
 
-  /** Resolves with a channel for a request: the current one, or the next one when it is open and restored. */
+  /** Resolves with a channel for a request: the current one, or the next one once it is open and restored. */
   async ready(signal?: AbortSignal): Promise<Channel> {
     for (;;) {
       this.#closing.throwIfOver();
@@ -135,8 +141,8 @@ export class Connection {
   }
 
   /**
-   * Tells the connection what a request met on a channel. Returns whether that was the connection's fault: the connection
-   * then opens another channel, and the request can be sent again on it if the server has not run it.
+   * Tells the connection that a request failed on a channel. Returns whether the connection caused the failure: it then opens
+   * another channel, and the request can be sent again on it if the server has not run it.
    */
   failed(channel: Channel, error: unknown): boolean {
     const isCurrent = channel === this.#channel;
@@ -146,12 +152,12 @@ export class Connection {
     return step !== undefined;
   }
 
-  /** Tells the connection that a request got its result on a channel: its revision is no longer an assumption. */
+  /** Tells the connection that a request succeeded on a channel, which confirms an assumed revision. */
   answered(channel: Channel): void {
     if (channel === this.#assumed) this.#assumed = undefined;
   }
 
-  /** Says that requests wait for credentials, perhaps for a person who must visit `url`; or that none does any longer. */
+  /** Sets whether requests wait for credentials, perhaps until a person has visited `url`. */
   authorizing(isWaiting: boolean, url?: string): void {
     const state = this.#state;
     const before = this.#beforeAuth;
@@ -167,7 +173,7 @@ export class Connection {
     }
   }
 
-  /** What is known of the server, for the next `connect`. */
+  /** The facts about the server, for the next `connect`. */
   remember(): Remembered {
     const { revision, server, capabilities, instructions } = this.peer;
     return { revision: revision.date, server, capabilities, instructions, at: this.#learnedAt };
@@ -246,7 +252,7 @@ export class Connection {
       this.#settings.observe?.({ type: "unhandled", message: "notification", method: clip(method) });
   }
 
-  /** The step that a failed request demands; undefined if the connection is not at fault. */
+  /** The step that a failed request demands; undefined if the connection did not cause the failure. */
   #remedy(channel: Channel, error: unknown): Step | undefined {
     if (error instanceof ConnectionLost) {
       const isLost = error.reason === "session-gone" || this.#transport.kind !== "http";
@@ -259,13 +265,13 @@ export class Connection {
     return wasWrong || isUnspoken ? firstStep(this.#wanted) : undefined;
   }
 
-  /** The first step towards a server that is known. */
+  /** The first step of reconnecting to a known server. */
   #again(): Step {
     const { revision } = this.peer;
     return { do: revision.era === "modern" ? "probe" : "initialize", revision };
   }
 
-  /** Keeps the channel from being used until a request tries again, perhaps with other credentials. */
+  /** Stops using the channel until a request tries again, perhaps with other credentials. */
   #suspend(error: Error): void {
     this.#channel = undefined;
     this.#enter("needs-auth", error.message, error);
@@ -292,7 +298,7 @@ export class Connection {
     else this.#fail(reason);
   }
 
-  /** Opens another channel for a request that comes after the client has given up. */
+  /** Reopens the channel for a request after the client has given up. */
   #tryOnce(): void {
     const { error, reason } = this.#state;
     const loss = error instanceof Error ? error : new Error(reason);
@@ -301,7 +307,7 @@ export class Connection {
   }
 
   #reopen(loss: Error, step: Step, attempts: Attempts): void {
-    // Later, because a listener to the state may send a request, which must find this promise.
+    // Deferred, because a listener of the state may send a request, which must find this promise.
     const reopening = Promise.resolve().then(() => this.#tryAgain(loss, step, attempts));
     this.#reopening = ignoreRejection(reopening);
     this.#enter("reconnecting", loss.message, loss);
@@ -328,7 +334,7 @@ export class Connection {
     this.#enter("ready", `Connected again after: ${loss.message}`);
   }
 
-  /** Lets the parts of the client bring the server to where it was, unless its channel is lost again. */
+  /** Lets the parts of the client restore their subscriptions and settings, unless the channel is lost again. */
   async #restore(): Promise<void> {
     const lost = new Promise<void>((resolve) => (this.#interrupt = resolve));
     const restored = this.#reopenListeners.run(undefined, this.#report);
@@ -336,7 +342,7 @@ export class Connection {
     this.#interrupt = undefined;
   }
 
-  /** Enters the state in which only another request makes the client try again, and returns the error. */
+  /** Enters a state in which the client tries again only on another request, and returns the error. */
   #fail(error: unknown): unknown {
     const reason = error instanceof Error ? error.message : String(error);
     this.#reopening = undefined;
@@ -359,7 +365,7 @@ export class Connection {
     tellThrown(this.#settings.observe, this, `A callback failed: ${String(error)}`);
 }
 
-/** Whether there are no credentials that the server takes, so that another try needs other ones. */
+/** Whether the server rejects all available credentials, so that trying again needs other ones. */
 function isOfCredentials(error: unknown): error is Error & { readonly status?: number } {
   return error instanceof HalyardError && (error.code === "NEEDS_AUTH" || error.code === "OAUTH");
 }

@@ -1,4 +1,4 @@
-// Brings a client and a server to one revision: probes, initializes, tries again, and changes to an older transport where needed.
+// Negotiates a revision with a server: probes, initializes, tries again, and falls back to an older transport where needed.
 import { connectTimeout } from "./opening.ts";
 import { untilAborted } from "../../async/promises.ts";
 import { clip } from "../../errors.ts";
@@ -38,7 +38,7 @@ import {
   type Wanted,
 } from "./verdicts.ts";
 
-/** What a handshake needs to know of the client. */
+/** The settings of a handshake. */
 export interface HandshakeSettings {
   readonly info: Implementation;
   readonly answers: Answers;
@@ -48,17 +48,17 @@ export interface HandshakeSettings {
   readonly observe: ((event: ClientEvent) => void) | undefined;
 }
 
-/** One handshake: where to, with which revisions, and how often a request is tried. */
+/** One handshake: its transport, its revisions, and how often a request is tried. */
 export interface HandshakeTask {
   readonly transport: Transport;
   readonly wanted: Wanted;
   readonly tries: number;
   readonly signal: AbortSignal;
-  /** Opens a channel, and brings its messages to the client. */
+  /** Opens a channel, and passes its messages to the client. */
   open(transport: Transport): Promise<Reception>;
 }
 
-/** What a handshake leads to. */
+/** The result of a handshake. */
 export interface Agreed {
   readonly reception: Reception;
   readonly transport: Transport;
@@ -109,15 +109,15 @@ class Handshake {
   readonly #budget = beginBudget();
   #transport: Transport;
   #reception: Reception | undefined;
-  /** The server has responded to a probe. */
+  /** Whether the server has responded to a probe. */
   #wasHeard = false;
-  /** What to report instead of a later failure. */
+  /** The error to report instead of a later failure. */
   #first: Error | undefined;
   /** The request that waits for its response. */
   #asked: Outgoing | undefined;
-  /** A probe that the client no longer waits for, but still hears. */
+  /** A probe that timed out, but whose response still counts. */
   #unanswered: Outgoing | undefined;
-  /** What follows from the response to that probe. */
+  /** The step that the late response to that probe demands. */
   #late: Step | undefined;
 
   constructor(settings: HandshakeSettings, task: HandshakeTask) {
@@ -134,7 +134,7 @@ class Handshake {
     for (;;) {
       if (step.do === "fail") throw this.#first ?? step.error;
       if (step.do === "speak") return this.#agree(step.revision, step.result);
-      // Each way from one request to the next is taken once, so that no server can lead the client in circles.
+      // Each transition from one request to the next is taken once, so that a server cannot keep the client in a loop.
       const way = `${last}-${step.do}`;
       if (ways.has(way)) throw this.#first ?? step.because;
       ways.add(way);
@@ -144,12 +144,12 @@ class Handshake {
     }
   }
 
-  /** Waits for a probe no longer. */
+  /** Stops waiting for a probe. */
   forget(): void {
     this.#unanswered?.onAbandoned?.(new Silence());
   }
 
-  /** The error with what else is known of a process: how it ended, or what it wrote instead of messages. */
+  /** Adds the exit code of a process, or its output besides messages, to an error. */
   async explain(error: unknown): Promise<unknown> {
     if (error instanceof ConnectionLost && error.cause instanceof CannotStart) return error.cause;
     if (!(error instanceof CallTimeout)) return error;
@@ -169,7 +169,7 @@ class Handshake {
     const { info, answers, observe } = this.#settings;
     const { wanted } = this.#task;
     const params = { _meta: requestMeta(info, answers.capabilities(revision), revision) };
-    // Where silence means a legacy server, the probe ends early; a client that wants no legacy one waits.
+    // If silence means a legacy server, the probe has a short timeout. A client that accepts no legacy server waits longer.
     const isShort = this.#transport.kind !== "http" && wanted.legacy !== undefined;
     const finding = await this.#ask({ do: "probe", revision }, "server/discover", params, isShort);
     this.#wasHeard ||= finding.met === "result" || finding.met === "error";
@@ -188,7 +188,7 @@ class Handshake {
     };
     const finding = await this.#ask(step, "initialize", params);
     if (this.#late) {
-      // Since `initialize` the server may be a legacy one for as long as this channel lasts.
+      // After `initialize` the server may treat this channel as legacy, so it is closed.
       await this.close();
       return this.#late;
     }
@@ -201,7 +201,7 @@ class Handshake {
     return this.#initialize(step);
   }
 
-  /** Sends a request, again while the server is out of reach for the moment, and returns what it met. */
+  /** Sends a request, again after failures that may pass, and returns the finding. */
   async #ask(step: Request, method: string, params: JsonObject, isShort = false): Promise<Finding> {
     for (;;) {
       try {
@@ -216,7 +216,9 @@ class Handshake {
     }
   }
 
-  /** The channel for a request: a new one if the last has ended, and over HTTP for another era, whose headers differ. */
+  /**
+   * The channel for a request. It is a new one if the last has ended or, over HTTP, if the era and with it the headers change.
+   */
   async #open({ revision, because }: Request): Promise<Reception> {
     const transport = this.#transport;
     const last = this.#reception;
@@ -239,7 +241,7 @@ class Handshake {
     signal.throwIfAborted();
     const id = this.#settings.takeId();
     const text = JSON.stringify({ jsonrpc: "2.0", id, method, params });
-    // A server that does not know the probe knows nothing of its end either.
+    // A server that does not know the probe does not know its cancellation either.
     const outgoing: Outgoing = { id, method, text, isUncancellable: true, budget: this.#budget };
     const abandon = (): void => outgoing.onAbandoned?.(signal.reason);
     this.#asked = outgoing;
@@ -252,7 +254,7 @@ class Handshake {
     }
   }
 
-  /** The response to a probe if it comes in time. A slow server that responds later is a modern one all the same. */
+  /** The response to a probe, if it arrives in time. A server that responds later still counts as modern. */
   async #within(probe: Outgoing, response: Promise<RpcResponse>): Promise<RpcResponse> {
     const waitMs = Math.min(probeMs, this.#settings.connectTimeoutMs / 2);
     let timer: ReturnType<typeof setTimeout> | undefined;
@@ -281,7 +283,7 @@ class Handshake {
     response.then(hear, () => {});
   }
 
-  /** Waits before another attempt. Resolves with false if there is none. */
+  /** Waits before another attempt. Resolves with false if there are no attempts left. */
   async #waitsFor(error: Error, method: string): Promise<boolean> {
     if (!isTransient(error, this.#transport.kind)) return false;
     const floorMs = (error instanceof HttpFailure && error.retryAfterMs) || 0;
@@ -290,7 +292,7 @@ class Handshake {
     const attempt = this.#attempts.made + 1;
     this.#settings.observe?.({ type: "retry", method, attempt, waitMs, reason: error.message });
     await pause(waitMs, this.#task.signal).catch((reason: unknown) => {
-      // What has failed says more than that the time is over.
+      // The last failure says more than the timeout.
       throw reason instanceof CallTimeout ? error : reason;
     });
     return true;
@@ -336,7 +338,7 @@ function isRpcError(error: unknown): error is RpcError {
   return isObject(error) && typeof error["code"] === "number" && typeof error["message"] === "string";
 }
 
-/** What the server says of itself: a modern one in `_meta`, a legacy one in its result. */
+/** The facts that the server sent about itself: a modern one in `_meta`, a legacy one in its result. */
 function peerOf(result: JsonObject, revision: Revision, { address, hasHeaders }: Transport): Peer {
   const { _meta, serverInfo, capabilities, instructions } = result;
   return {

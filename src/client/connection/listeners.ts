@@ -1,4 +1,4 @@
-// Functions that want to hear of something. None can keep the others from being called.
+// A set of listener functions. An exception in one does not keep the others from being called.
 
 import { isThenable } from "../../async/promises.ts";
 
@@ -12,14 +12,14 @@ export class Listeners<Value = void> {
     return this.#all.size;
   }
 
-  /** Adds a function, also one that is there already, and returns the function that removes it. */
+  /** Adds a function, even if it is already there, and returns the function that removes it. */
   add(listener: (value: Value) => unknown): () => void {
     const entry = (value: Value): unknown => listener(value);
     this.#all.add(entry);
     return () => void this.#all.delete(entry);
   }
 
-  /** Calls all, without waiting for what they do. */
+  /** Calls all functions, without waiting for the promises that they return. */
   tell(value: Value, failed: Failed): void {
     for (const listener of this.#all) {
       try {
@@ -31,7 +31,7 @@ export class Listeners<Value = void> {
     }
   }
 
-  /** Calls all; resolves when what they do has ended. */
+  /** Calls all functions, and resolves when their promises have settled. */
   async run(value: Value, failed: Failed): Promise<void> {
     const running = [...this.#all].map(async (listener) => listener(value));
     for (const outcome of await Promise.allSettled(running))

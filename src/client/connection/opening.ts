@@ -1,13 +1,13 @@
-// The opening of a channel: how long it may take, and who ends it early. Its clock stands still while a person signs in.
+// The opening of a channel, with its timeout and its cancellation. The timeout stops while a person signs in.
 import { CallTimeout } from "../settings/errors.ts";
 
 export interface Opening {
-  /** Aborted when it must end. */
+  /** Aborted when the opening must end. */
   readonly signal: AbortSignal;
   abort(reason: unknown): void;
-  /** Stops the clock, or lets it run anew. */
+  /** Stops the timeout, or starts it again. */
   hold(isHeld: boolean): void;
-  /** It has its outcome. */
+  /** Stops the timer, because the opening has its outcome. */
   finish(): void;
 }
 
@@ -16,7 +16,7 @@ export function connectTimeout(timeMs: number, address: string, written = ""): C
   return new CallTimeout("connectTimeoutMs", timeMs, `Connecting to ${address}`, { written });
 }
 
-/** `address` is where to; `caller` ends it too. */
+/** `address` is the target. `caller` also ends the opening. */
 export function beginOpening(timeMs: number, address: string, caller: AbortSignal | undefined): Opening {
   const controller = new AbortController();
   const { signal } = controller;

@@ -1,4 +1,4 @@
-// Receives what arrives on one channel: answers the questions of a legacy server, and passes on everything else.
+// Receives the messages of one channel: answers the questions of a legacy server, and passes on everything else.
 import { pauseInBackground } from "../../async/timers.ts";
 import { clip, errorCodes } from "../../errors.ts";
 import type { Revision } from "../../protocol/revision.ts";
@@ -20,7 +20,7 @@ import type { ClientEvent } from "../settings/events.ts";
 import type { Backoff, ClientLimits } from "../settings/limits.ts";
 import { isTransient } from "./verdicts.ts";
 
-/** Where a reception passes on what arrives. */
+/** Receives what a reception passes on. */
 export interface ReceptionSettings {
   readonly answers: Answers;
   readonly tap: Tap | undefined;
@@ -39,11 +39,11 @@ export class Reception implements Receiver {
   readonly #settings: ReceptionSettings;
   /** The questions that are being answered. */
   readonly #asked = new Map<RequestId, AbortController>();
-  /** How many requests of the server have no response yet, or one that is not sent: those with a handler, and as many that are refused. */
+  /** The requests of the server whose response has not been sent: those with a handler, and as many that are refused. */
   #open = 0;
   #channel: Channel | undefined;
   #end: Error | undefined;
-  /** The revision that the server speaks, or is asked to speak. */
+  /** The revision that the server speaks, or that `initialize` requests. */
   revision: Revision | undefined;
   readonly secrets: Secrets;
   /** Whether anything has arrived besides responses. */
@@ -69,7 +69,7 @@ export class Reception implements Receiver {
     return this.#channel;
   }
 
-  /** Why nothing arrives any more. */
+  /** Why the channel has ended. */
   get end(): Error | undefined {
     return this.#end;
   }
@@ -78,7 +78,7 @@ export class Reception implements Receiver {
     return this.#settings.tap;
   }
 
-  /** From now on ignores what arrives. Requests that wait for their responses still get them. */
+  /** Ignores all further messages except responses to waiting requests. */
   retire(reason: Error): void {
     this.#end ??= reason;
     for (const controller of this.#asked.values()) controller.abort(reason);
@@ -172,7 +172,7 @@ export class Reception implements Receiver {
       .finally(() => void this.#open--);
   }
 
-  /** Sends a response, again if it may not have arrived: the server waits for it, and takes it once. */
+  /** Sends a response, again if it may not have arrived: the server waits for it, and accepts it once. */
   async #send(text: string): Promise<void> {
     const attempts = new Attempts({ ...this.#settings.backoff, maxAttempts: responseAttempts });
     for (;;) {

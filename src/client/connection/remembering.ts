@@ -1,17 +1,17 @@
-// Where a handshake begins, from what the client remembers of a server.
+// The first step of a handshake, from the remembered facts about a server.
 import type { JsonObject } from "../../wire/message.ts";
 import type { Remembered } from "../settings/remembered.ts";
 import type { Step, Wanted } from "./verdicts.ts";
 
-/** Servers change: after this time the client asks again. */
+/** A server may change, so after this time the client asks again. */
 const freshMs = 24 * 60 * 60 * 1000;
 
-/** Whether what is remembered may still hold. */
+/** Whether remembered facts are recent enough. */
 export function isFresh({ at }: Remembered): boolean {
   return Math.abs(Date.now() - at) < freshMs;
 }
 
-/** The first step towards a server. What is remembered of a modern one saves the question; of a legacy one, the probe. */
+/** The first step of a handshake. Remembered facts save the discovery of a modern server, and the probe of a legacy one. */
 export function firstStep(wanted: Wanted, remembered?: Remembered): Step {
   const known = remembered && isFresh(remembered) ? wanted.pick([remembered.revision]) : undefined;
   if (remembered && known?.era === "modern")
@@ -22,7 +22,7 @@ export function firstStep(wanted: Wanted, remembered?: Remembered): Step {
   return { do: "fail", error: wanted.noneOf([]) };
 }
 
-/** The result of a handshake that says the same. */
+/** The result of a handshake with the remembered facts. */
 function resultOf({ server, capabilities, instructions }: Remembered): JsonObject {
   return { serverInfo: server, capabilities, instructions };
 }

@@ -1,4 +1,4 @@
-// How a client finds out which era a server speaks: what its first requests meet, and what follows from it.
+// How a client finds out the era of a server: the outcomes of its first requests, and the next step for each.
 import { errorCodes } from "../../errors.ts";
 import type { Revision } from "../../protocol/revision.ts";
 import { isObject, type JsonObject, type RpcError } from "../../wire/message.ts";
@@ -13,16 +13,16 @@ import {
 
 type Kind = Transport["kind"];
 
-/** What a request of the handshake met: a result, an error response, no response because of a failure, or silence. */
+/** The outcome of a handshake request: a result, an error response, a failure without a response, or silence. */
 export type Finding =
   | { readonly met: "result"; readonly result: unknown }
   | { readonly met: "error"; readonly error: RpcError }
   | { readonly met: "failure" | "silence"; readonly error: Error };
 
-/** What the client does next. */
+/** The next step of the client. */
 export type Step =
   | Request
-  /** The server speaks this revision, as the result says. */
+  /** The result agrees on this revision. */
   | { readonly do: "speak"; readonly revision: Revision; readonly result: JsonObject }
   | { readonly do: "fail"; readonly error: Error };
 
@@ -30,41 +30,48 @@ export type Step =
 export interface Request {
   readonly do: "probe" | "initialize";
   readonly revision: Revision;
-  /** What led to it. */
+  /** The error that led to the request. */
   readonly because?: Error | undefined;
-  /** Whether that is what the client reports if the request fails too. */
+  /** Whether the client reports `because` if this request fails too. */
   readonly isDoubtful?: boolean;
 }
 
-/** What a finding says about the server: it is a legacy one; nothing, so that the client tries `initialize`; or the client gives up. */
+/**
+ * What an outcome says about the server: it is legacy; it is undecided, so the client tries `initialize`; or the client gives up.
+ */
 type Verdict = "legacy" | "undecided" | "fail";
 
-/** What an error response to the probe says, by its code. Servers that lack the method use many others: all mean legacy. */
+/**
+ * The verdict for an error response to the probe, by its code. Servers without the method use many other codes: all mean legacy.
+ */
 const byCode: ReadonlyMap<number, Verdict> = new Map([
   // A session that was not found, or a timeout of a gateway.
   [-32001, "undecided"],
   [errorCodes.headerMismatch, "undecided"],
   [errorCodes.missingClientCapability, "undecided"],
-  // Without a list of versions: judgeVersions takes those with one.
+  // Errors without a list of versions. `judgeVersions` handles the others.
   [errorCodes.unsupportedVersion, "undecided"],
 ]);
 
-/** What an HTTP reply without a JSON-RPC message says, by its status. */
+/** The verdict for an HTTP reply without a JSON-RPC message, by its status. */
 const byStatus: readonly (readonly [from: number, to: number, Verdict])[] = [
-  // Refused for the caller, or for now, not for the era.
+  // The server refuses this caller, or for now, whatever the era.
   [403, 403, "fail"],
   [408, 408, "fail"],
   [429, 429, "fail"],
   [400, 499, "legacy"],
 ];
 
-/** What the loss of the channel says. Some legacy servers exit when the first request is not `initialize`: they get a new process. */
+/**
+ * The verdict when the channel is lost. Some legacy servers exit if the first request is not `initialize`, so the client starts a
+ * new process.
+ */
 const byLoss: Readonly<Record<Kind, Verdict>> = { http: "fail", stdio: "undecided", wire: "undecided" };
 
-/** What silence says. Some legacy servers on a pipe do not respond to methods that they do not know. */
+/** The verdict for silence. Some legacy servers on a pipe do not respond to unknown methods. */
 const bySilence: Readonly<Record<Kind, Verdict>> = { http: "fail", stdio: "legacy", wire: "legacy" };
 
-/** Replies that say "not now": the client sends the request again. */
+/** Statuses after which the client sends the request again later. */
 const transientStatuses: ReadonlySet<number> = new Set([408, 429, 502, 503, 504]);
 
 /** Whether a failure is worth another try of the same request. */
@@ -74,7 +81,9 @@ export function isTransient(error: unknown, kind: Kind): boolean {
   return error.reason === "unreachable" || (error.reason === "cut" && kind === "http");
 }
 
-/** Whether a browser hides why it did not send a request: the server is down, or its CORS headers do not allow the request. */
+/**
+ * Whether a browser hides why it did not send a request: the server may be down, or its CORS headers do not allow the request.
+ */
 export function isOpaque(error: Error): boolean {
   const { cause } = error;
   return (
@@ -85,12 +94,12 @@ export function isOpaque(error: Error): boolean {
   );
 }
 
-/** The revisions that a client may speak, newest first: all, or the one that its user asked for. */
+/** The revisions that a client may speak, newest first: all, or those that its user chose. */
 export class Wanted {
   readonly revisions: readonly Revision[];
-  /** The newest of the modern era, if there is one. */
+  /** The newest modern revision, if there is one. */
   readonly modern: Revision | undefined;
-  /** The newest of the legacy era, if there is one. */
+  /** The newest legacy revision, if there is one. */
   readonly legacy: Revision | undefined;
 
   constructor(all: readonly Revision[]) {
@@ -99,7 +108,7 @@ export class Wanted {
     this.legacy = all.find(({ era }) => era === "legacy");
   }
 
-  /** The newest one among those that the server offers. */
+  /** The newest revision that the server offers too. */
   pick(offered: readonly unknown[]): Revision | undefined {
     return this.revisions.find(({ date }) => offered.includes(date));
   }
@@ -113,7 +122,7 @@ export class Wanted {
   }
 }
 
-/** What follows from what `server/discover` met. */
+/** The step after the outcome of `server/discover`. */
 export function judgeProbe(finding: Finding, kind: Kind, wanted: Wanted): Step {
   if (finding.met === "result") return judgeDiscovered(finding.result, wanted);
   if (finding.met === "error") {
@@ -139,7 +148,7 @@ function verdictOfFailure(error: Error, kind: Kind): Verdict {
   if (error instanceof HttpFailure) return verdictOfStatus(error.status);
   if (!(error instanceof ConnectionLost)) return "fail";
   if (isOpaque(error)) return "undecided";
-  // A channel that never opened says nothing about what the server speaks.
+  // A channel that never opened tells nothing about the server's era.
   return error.reason === "unreachable" ? "fail" : byLoss[kind];
 }
 
@@ -153,7 +162,7 @@ function judgeDiscovered(result: unknown, wanted: Wanted): Step {
   return revision?.era === "modern" ? { do: "speak", revision, result } : judgeVersions(offered, wanted);
 }
 
-/** What follows from the versions that the server lists: the newest common one decides. */
+/** The step after the server listed its versions: the newest common one decides. */
 function judgeVersions(offered: readonly string[], wanted: Wanted, error?: RpcError): Step {
   const because = wanted.noneOf(offered, error && new RpcRejection(error));
   const revision = wanted.pick(offered);
@@ -163,7 +172,7 @@ function judgeVersions(offered: readonly string[], wanted: Wanted, error?: RpcEr
 
 function follow(verdict: Verdict, error: Error, wanted: Wanted): Step {
   if (verdict === "fail") return { do: "fail", error };
-  // Its user asked for a modern revision.
+  // The user chose a modern revision.
   if (wanted.legacy === undefined)
     return { do: "fail", error: verdict === "legacy" ? wanted.noneOf([], error) : error };
   return {
@@ -174,7 +183,7 @@ function follow(verdict: Verdict, error: Error, wanted: Wanted): Step {
   };
 }
 
-/** What follows from what `initialize` met; `wasHeard`: the server has responded to a probe before. */
+/** The step after the outcome of `initialize`. `wasHeard`: the server has responded to a probe before. */
 export function judgeInitialized(finding: Finding, wanted: Wanted, wasHeard: boolean): Step {
   if (finding.met === "result") return judgeAgreed(finding.result, wanted);
   if (finding.met !== "error") return { do: "fail", error: finding.error };

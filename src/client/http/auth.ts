@@ -1,4 +1,4 @@
-// Credentials of one client over HTTP: asks for them before each request, and after a refusal.
+// The credentials of one client over HTTP, requested before each request and again after a refusal.
 import { type Later, later } from "../../async/later.ts";
 import { isThenable } from "../../async/promises.ts";
 import { ConfigurationError } from "../../errors.ts";
@@ -10,14 +10,16 @@ import { checkSendable } from "./headers.ts";
 import type { OnAuthorizing, Refusals, Refused } from "./refusals.ts";
 import type { HttpReply } from "./send.ts";
 
-/** What a client hears of its credentials. */
+/** Receives events about credentials. */
 export interface AuthEvents {
-  /** The credentials differ from those of the request before: answers for the old ones are not for the new ones. */
+  /**
+   * The credentials differ from those of the previous request, so cached results for the old ones are not valid for the new ones.
+   */
   onCredentials?: (() => void) | undefined;
   onAuthorizing?: OnAuthorizing | undefined;
 }
 
-/** What to do about refusals. Most clients meet none. */
+/** The code that handles refusals, loaded on first use, because most clients meet none. */
 export const refusals: Later<typeof import("./refusals.ts")> = later(
   () => import("./refusals.ts"),
   (module) => module,
@@ -31,7 +33,7 @@ export class Credentials {
   #last: string | undefined;
   #refusals: Refusals | undefined;
 
-  /** `server`: the address that the client's user dialled. Credentials are added to `secrets` before they are sent. */
+  /** `server`: the address that the user of the client dialled. Credentials are added to `secrets` before they are sent. */
   constructor(option: AuthOption | undefined, server: string, events: AuthEvents, secrets: Secrets) {
     this.#auth = option === undefined ? undefined : toClientAuth(option);
     this.#server = server;
@@ -46,18 +48,18 @@ export class Credentials {
     return isThenable(given) ? given.then((headers) => this.#use(headers)) : this.#use(given);
   }
 
-  /** Whose credentials the next request would have, as a text. */
+  /** A text that identifies the credentials of the next request. */
   current(): string | Promise<string> {
     const given = this.headers(this.#server, "POST");
     return isThenable(given) ? given.then(ownerOf) : ownerOf(given ?? {});
   }
 
-  /** A reply to a request to `url` has arrived. */
+  /** Passes each reply to the user's `auth` object. */
   replied(reply: HttpReply, url: string): void {
     this.#auth?.replied?.({ status: reply.status, url, server: this.#server, header: headersOf(reply) });
   }
 
-  /** Resolves if a refused request is worth trying again; otherwise rejects with AuthRequired. */
+  /** Resolves if the refused request may be sent again. Otherwise rejects with AuthRequired. */
   async refused(reply: HttpReply, refused: Refused): Promise<void> {
     const { Refusals } = await refusals.get();
     this.#refusals ??= new Refusals(this.#auth, this.#server, this.#secrets, this.#events.onAuthorizing);
@@ -87,7 +89,7 @@ function headersOf(reply: HttpReply): (name: string) => string | undefined {
   return (name) => reply.header(name.toLowerCase());
 }
 
-/** Whose credentials these are, as a text: without the proof of DPoP, which differs on each request. */
+/** A text that identifies the credentials. It leaves out the DPoP proof, which differs on each request. */
 function ownerOf(credentials: HeaderFields): string {
   return JSON.stringify("dpop" in credentials ? { ...credentials, dpop: "" } : credentials);
 }

@@ -24,7 +24,7 @@ import type { HttpReply } from "./send.ts";
 
 /** How long a server may take to accept a notification, or an answer to its question. */
 const acceptMs = 60_000;
-/** How long a farewell may take: the end of a session, or of a request. */
+/** How long a final message may take, which ends a session or cancels a request. */
 const farewellMs = 2000;
 /** How long connecting waits for the stream of a legacy session to open. */
 const openingMs = 1000;
@@ -72,7 +72,7 @@ export class HttpChannel implements Channel, Link {
     return this.#revision?.era === "legacy";
   }
 
-  /** Also when it is gone: each request that was on its way gets its own 404. */
+  /** True even after the session is gone, so that each running request gets its own 404. */
   get hasSession(): boolean {
     return this.#sessionId !== undefined;
   }
@@ -188,11 +188,11 @@ export class HttpChannel implements Channel, Link {
     const GetStream = await getStream.get();
     if (this.#stream || this.#end) return;
     this.#stream = new GetStream(this);
-    // Some servers drop what they send before it is open. Others do not answer before they have something to send.
+    // Some servers drop messages before this stream is open. Others send no headers before they have a message to send.
     await within(openingMs, this.#stream.start());
   }
 
-  /** Tells the server something as far as it can be told quickly. */
+  /** Sends a final message, and ignores whether it arrives. */
   async #farewell(method: "POST" | "DELETE", headers: Record<string, string>, body?: string): Promise<void> {
     const signal = AbortSignal.timeout(farewellMs);
     const { url } = this;

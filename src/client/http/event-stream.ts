@@ -1,14 +1,18 @@
-// One stream of events, over all the connections that carry it: where it can be resumed, and what it has delivered.
+// One stream of events over all the connections that carry it: the id to resume after, and the ids already delivered.
 import { copyOf } from "../../errors.ts";
 import { type SseEvent, SseReader } from "../../wire/sse-reader.ts";
 import { tooLarge } from "./loss.ts";
 import type { HttpReply } from "./send.ts";
 import type { Silence } from "./silence.ts";
 
-/** How many event ids are remembered, so that nothing is delivered twice. */
+/** How many event ids are remembered, so that no event is delivered twice. */
 const maxSeen = 1000;
-/** The ids that a request can send back: others cannot be resumed after. */
+/** The ids that a header can carry. A stream cannot be resumed after others. */
 const sendable = /^[\x20-\x7e]+$/;
+/**
+ * Characters of an event id. All must be visible ASCII or blanks. Past it, the client does not resume the stream after that
+ * event.
+ */
 const maxIdLength = 1024;
 
 export class EventStream {
@@ -20,10 +24,10 @@ export class EventStream {
   #isResumed = false;
   /** The id to resume after. */
   lastId: string | undefined;
-  /** How long the server asks to wait before a connection is opened again. */
+  /** How long the server asks to wait before the client reconnects. */
   retryMs = 0;
 
-  /** Calls `take` with the data of each event that has some. */
+  /** Calls `take` with the data of each event, unless it is empty. */
   constructor(url: string, maxBytes: number, take: (data: string, event: SseEvent) => void) {
     this.#url = url;
     this.#maxBytes = maxBytes;
@@ -49,7 +53,7 @@ export class EventStream {
     }
   }
 
-  /** The server does not know the last id: the next connection begins anew. */
+  /** Forgets the last id, because the server does not know it: the next connection starts from the beginning. */
   forget(): void {
     this.lastId = undefined;
     this.#isResumed = false;

@@ -8,13 +8,16 @@ import { printable, shownUrl } from "../settings/shown.ts";
 
 import type { HttpReply } from "./send.ts";
 
-/** How much of a body an error shows, and how much is read to find the secrets in it. */
+/**
+ * Characters of a body that an error shows. Twice as many are read to find the secrets in them. Past it, the rest is left
+ * out.
+ */
 const maxExcerpt = 2000;
 const maxRead = 2 * maxExcerpt;
 /** The longest time that a server can ask to wait. */
 const maxRetryAfterMs = 24 * 60 * 60 * 1000;
 
-/** What you can do about a status. */
+/** The advice of error messages for a status. */
 const hints: Readonly<Record<number, string>> = {
   404: "check the path of the URL, which often ends with /mcp",
   405: "check the path of the URL, which often ends with /mcp: it takes no such request",
@@ -26,14 +29,14 @@ const hints: Readonly<Record<number, string>> = {
 };
 
 /**
- * Whether a gateway gave up on the server behind it, which may have run the request: those from 520 on are Cloudflare's. A 503 says so
- * too, unless the server itself sent it: see `isRefusal`.
+ * Whether a gateway gave up on the server behind it, which may have run the request: those from 520 on are Cloudflare's. So does
+ * a 503 that the server did not send itself: see `isRefusal`.
  */
 export function isGatewayLoss(status: number): boolean {
   return (status >= 502 && status <= 504) || (status >= 520 && status <= 527) || status === 530;
 }
 
-/** Whether a reply proves that the server did not run the request, but may run the same one later. */
+/** Whether a reply proves that the server did not run the request, but may do so later. */
 function isRefusal(reply: HttpReply, body: string): boolean {
   if (reply.status !== 503) return reply.status === 429;
   return readRetryAfter(reply.header("retry-after")) !== undefined || isErrorResponse(body);
@@ -48,12 +51,12 @@ function isErrorResponse(body: string): boolean {
   }
 }
 
-/** Whether the same request may succeed later, without any change. */
+/** Whether the unchanged request may succeed later. */
 export function isTransient(status: number): boolean {
   return status === 408 || status === 429 || (status >= 500 && status !== 501);
 }
 
-/** What reads the bodies of errors. Most clients meet none. */
+/** The code that reads the bodies of errors, loaded on first use, because most clients meet none. */
 export const reading: Later<(body: string) => string> = later(
   () => import("./said.ts"),
   (module) => module.saidBy,
@@ -107,7 +110,10 @@ export function readRetryAfter(value: string | undefined): number | undefined {
 
 const enough = Symbol("enough");
 
-/** The start of a body without secrets: some servers show in an error what they received. `text`: the body, if it has been read. */
+/**
+ * The start of a body without secrets, because some servers repeat the request in an error. `text`: the body, if it has been
+ * read.
+ */
 async function excerptOf(reply: HttpReply, secrets: Secrets, text?: string): Promise<string> {
   const start = text ?? (await startOf(reply));
   const isCut = start.length >= maxRead;
@@ -115,7 +121,7 @@ async function excerptOf(reply: HttpReply, secrets: Secrets, text?: string): Pro
   return safe.slice(0, maxExcerpt);
 }
 
-/** The start of a body. Whatever goes wrong with the rest does not matter. */
+/** The start of a body. Errors in the rest of it are ignored. */
 async function startOf(reply: HttpReply): Promise<string> {
   const decoder = new TextDecoder();
   let text = "";

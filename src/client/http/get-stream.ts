@@ -1,4 +1,4 @@
-// The stream of a legacy session on which messages outside requests arrive: opened by GET, and opened again when it is lost.
+// The stream of a legacy session for messages outside requests: opened by GET, and reopened after a loss.
 import { Attempts, pause } from "../channel/backoff.ts";
 import { readIncomingText } from "../channel/incoming.ts";
 import { EventStream } from "./event-stream.ts";
@@ -8,10 +8,13 @@ import { Silence } from "./silence.ts";
 
 const name = "get";
 
-/** A connection that lasted this long is no reason to give up: some gateways cut all of them after a minute. */
+/**
+ * If a connection lasted this long, its end does not count as a failed attempt: some gateways cut every connection after a
+ * minute.
+ */
 const longLivedMs = 30_000;
 
-/** A reason to abort that needs no stack. */
+/** An abort reason without the cost of a stack trace. */
 const closed = Symbol("closed");
 
 export class GetStream {
@@ -19,7 +22,7 @@ export class GetStream {
   readonly #events: EventStream;
   readonly #attempts: Attempts;
   readonly #whole = new AbortController();
-  /** Of the connection that is open, or of the next one. */
+  /** Aborts the open connection, or the next one. */
   #connection = new AbortController();
   #silentFor: string | undefined;
   #wasOpen = false;
@@ -45,7 +48,10 @@ export class GetStream {
     });
   }
 
-  /** The server has just answered something else: a stream that was given up is tried once more, but not all the time. */
+  /**
+   * Tries a stream that was given up once more, because the server has just responded to another request. At most once per
+   * `maxMs`.
+   */
   revive(): void {
     if (this.#givenUpAt === undefined || this.#whole.signal.aborted) return;
     if (performance.now() - this.#givenUpAt < this.#link.backoff.maxMs) return;
@@ -102,7 +108,7 @@ export class GetStream {
     if (isGap) receiver.gap();
   }
 
-  /** How long to wait before the next connection, at least `floorMs`; undefined if there is none. */
+  /** How long to wait before the next connection, at least `floorMs`; undefined if the client gives up. */
   #nextWait({ kind, reason, status }: GetOutcome, floorMs: number): number | undefined {
     const { receiver, hasSession } = this.#link;
     if (kind === "refused") {
@@ -110,7 +116,7 @@ export class GetStream {
         receiver.ended(this.#link.sessionGone());
         return undefined;
       }
-      // A server that does not offer the stream says so at the first attempt.
+      // A server without the stream refuses the first attempt.
       if (!this.#wasOpen) {
         receiver.stream("given-up", name, reason);
         return undefined;

@@ -1,4 +1,4 @@
-// Opens a stream of events with GET, anew or where it broke off, and reads it to its end.
+// Opens a stream of events with GET, from the start or after the last event, and reads it to its end.
 import type { CallBudget } from "../channel/channel.ts";
 import { ConnectionLost, InvalidResponse } from "../settings/errors.ts";
 import { type EventStream, isEventStream } from "./event-stream.ts";
@@ -7,9 +7,9 @@ import type { Link } from "./link.ts";
 import type { HttpReply } from "./send.ts";
 import type { Silence } from "./silence.ts";
 
-/** How a connection went. */
+/** The outcome of a connection. */
 export interface GetOutcome {
-  /** It opened and ended; it could not be opened for now; the server does not offer it. */
+  /** `ended` after it opened, `failed` for now, or `refused` because the server does not offer it. */
   readonly kind: "ended" | "failed" | "refused";
   readonly reason: string;
   readonly status?: number;
@@ -20,7 +20,7 @@ export interface GetOutcome {
 export interface GetOptions {
   readonly signal: AbortSignal;
   readonly budget?: CallBudget | undefined;
-  /** Watches the connection, from the request on: the head of its reply may never come. */
+  /** Watches the connection from the request on, because the headers of its reply may never arrive. */
   readonly silence?: Silence;
   readonly onOpen?: () => void;
 }
@@ -56,7 +56,7 @@ function refusalOf(reply: HttpReply): GetOutcome {
   const { status } = reply;
   const floorMs = readRetryAfter(reply.header("retry-after"));
   reply.cancel();
-  // One without a body is no reply to this request, and may be one too many for an earlier one on its connection.
+  // A success without an event stream may be an extra reply to an earlier request on the same connection.
   const isStray = status < 300 && reply.mayBeStray;
   if (isStray) reply.distrust?.();
   const kind = isStray || isTransient(status) ? "failed" : "refused";

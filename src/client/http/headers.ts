@@ -1,11 +1,11 @@
-// The headers of a client's requests: those of the protocol, and those that its user adds.
+// The headers of a client's requests: the protocol's own, and those that the user adds.
 import { ConfigurationError } from "../../errors.ts";
 import type { Revision } from "../../protocol/revision.ts";
 import type { Outgoing } from "../channel/channel.ts";
 import type { Secrets } from "../redaction/secrets.ts";
 import type { HeaderFields } from "../settings/auth.ts";
 
-/** The names that only the transport sets. */
+/** The headers that only the transport sets. */
 const ofTransport: ReadonlySet<string> = new Set(
   "accept content-type content-length content-encoding transfer-encoding host connection last-event-id mcp-protocol-version mcp-session-id mcp-method".split(
     " ",
@@ -13,7 +13,7 @@ const ofTransport: ReadonlySet<string> = new Set(
 );
 
 const token = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
-/** A line break would begin another header. */
+/** Excludes line breaks, which would start another header. */
 const sendable = /^[\t\x20-\x7e\x80-\xff]*$/;
 const visible = /^[\x21-\x7e]+$/;
 
@@ -31,7 +31,10 @@ export function checkHeaders(headers: HeaderFields): Record<string, string> {
   return checked;
 }
 
-/** Throws if a header cannot be sent, without its value: what runtimes throw would show it. `field`: the option that gave it. */
+/**
+ * Throws if a header cannot be sent. The error leaves out the value, which the errors of runtimes would show. `field`: the option
+ * with the header.
+ */
 export function checkSendable(headers: HeaderFields, field: string): void {
   for (const [name, value] of Object.entries(headers)) {
     if (!token.test(name))
@@ -63,7 +66,7 @@ export class ChannelHeaders {
   #others: HeaderFields;
   #isModern = false;
 
-  /** `common` are the headers that the user adds to every request. Those that he adds to one are added to `secrets`. */
+  /** `common`: the headers that the user adds to every request. The headers of a single call are added to `secrets`. */
   constructor(common: HeaderFields, secrets: Secrets) {
     this.#common = common;
     this.#secrets = secrets;
@@ -90,7 +93,7 @@ export class ChannelHeaders {
     return mirrored === undefined ? fields : Object.assign(fields, mirrored);
   }
 
-  /** Those of a notification, or of an answer to the server. */
+  /** The headers of a notification, or of an answer to the server. */
   ofMessage(text: string): Record<string, string> {
     if (!this.#isModern) return { ...this.#posts };
     return { ...this.#posts, "mcp-method": (JSON.parse(text) as { method: string }).method };

@@ -15,7 +15,7 @@ import { sessionLoss } from "./loss.ts";
 import type { Requester } from "./requester.ts";
 import { Silence } from "./silence.ts";
 
-/** The longest URL for messages: every message repeats it. */
+/** The longest URL for messages, because every message repeats it. */
 const maxEndpointLength = 8192;
 
 export interface LegacySseOptions {
@@ -102,7 +102,7 @@ class LegacySseWire implements Wire {
     const reply = await requester
       .send({ url, method: "POST", headers, body: text, signal })
       .catch((error) => {
-        // The server may have read what was on its way when the stream was lost.
+        // The server may have read the message that was being sent when the stream was lost.
         throw signal.aborted ? this.#lost(error) : error;
       });
     if (reply.status === 404) {
@@ -123,7 +123,7 @@ class LegacySseWire implements Wire {
     return new ConnectionLost("cut", message, { mayHaveRun: true, cause });
   }
 
-  /** The stream ended before it named the URL. */
+  /** Converts the end of a stream that never named the URL to an error. */
   #notOffered(error: unknown): Error {
     if (error instanceof Error && !(error instanceof ConnectionLost)) return error;
     const { url } = this.#options;

@@ -1,4 +1,4 @@
-// What the requests and streams of one channel share.
+// The state that the requests and streams of one channel share.
 import type { RpcResponse } from "../../wire/message.ts";
 import type { Receiver } from "../channel/channel.ts";
 import type { Backoff, ClientLimits } from "../settings/limits.ts";
@@ -13,19 +13,19 @@ export interface Link {
   readonly receiver: Receiver;
   readonly limits: ClientLimits;
   readonly backoff: Backoff;
-  /** Whether the server and the client have a handshake: cancelling needs a message, and streams can be resumed. */
+  /** Whether the revision has a handshake: requests are then cancelled by a message, and streams can be resumed. */
   readonly isLegacy: boolean;
   readonly hasSession: boolean;
   /** The error for a reply without a message; `text`: its body, if that has been read. */
   failureOf(reply: HttpReply, text?: string): Promise<Error>;
-  /** The server no longer knows the session. */
+  /** The error for a session that the server no longer knows. */
   sessionGone(): Error;
-  /** Takes the session id from the reply to `initialize`. Requests carry it once the revision is agreed on. */
+  /** Stores the session id from the reply to `initialize`. Requests carry it once the revision is negotiated. */
   takeSession(reply: HttpReply): void;
-  /** Tells the server that nobody waits for a request any longer. */
+  /** Cancels a request at the server. */
   cancel(id: string | number): void;
-  /** A request has its outcome. */
+  /** Called when a request has its outcome. */
   settled(id: string | number): void;
-  /** Takes a response that arrived on the stream of another request. Returns whether a request waits for it. */
+  /** Passes on a response that arrived on the stream of another request. Returns whether a request waits for it. */
   respond(response: RpcResponse): boolean;
 }

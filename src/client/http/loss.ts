@@ -1,4 +1,4 @@
-// Tells what a failure below HTTP means: the connection broke, perhaps after the request was sent.
+// Converts a failure below HTTP to an error that says whether the request may have been sent.
 import { ConnectionLost, InvalidResponse } from "../settings/errors.ts";
 import { shownUrl } from "../settings/shown.ts";
 import { permissionHint } from "./cross-origin.ts";
@@ -10,14 +10,14 @@ interface SystemError {
   readonly cause?: SystemError;
 }
 
-/** What happened, in the words of the runtime. `fetch` hides the reason in `cause`. */
+/** The reason in the words of the runtime. `fetch` hides it in `cause`. */
 export function reasonOf(error: unknown): string {
   const { code, message } = ((error as SystemError).cause ?? error) as SystemError;
   const parts = String(message).includes(String(code)) ? [message] : [code, message];
   return parts.filter(Boolean).join(": ");
 }
 
-/** The error for a request that got no reply, or whose reply broke off. */
+/** The error for a request that got no reply, or whose reply was cut off. */
 export function lossOf(error: unknown, request: HttpRequest, hasReply = false): ConnectionLost {
   const isOpaque = error instanceof TypeError && error.cause === undefined;
   const hint = isOpaque && !hasReply ? permissionHint(request) : "";

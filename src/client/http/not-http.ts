@@ -1,4 +1,4 @@
-// Says what is wrong with a target that is not a URL of HTTP, and what was probably meant.
+// Explains why a target is not an HTTP URL, and what was probably meant.
 import { shownUrl } from "../settings/shown.ts";
 
 /** A host, with a port or a dot in it, and perhaps a path. */

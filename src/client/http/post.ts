@@ -1,4 +1,4 @@
-// One request to the server: posts it, and reads the response from the reply or from the stream that resumes it.
+// One request to the server: posts it, and reads the response from the reply or from a resumed stream.
 import { later } from "../../async/later.ts";
 import { inBackground } from "../../async/timers.ts";
 import type { RpcNotification, RpcRequest, RpcResponse } from "../../wire/message.ts";
@@ -17,7 +17,7 @@ import { Silence } from "./silence.ts";
 /** How long a stream may stay open after the response. */
 const lingerMs = 1000;
 
-/** A reason to abort that needs no stack. */
+/** An abort reason without the cost of a stack trace. */
 const over = Symbol("over");
 
 const resuming = later(
@@ -35,7 +35,7 @@ export class Post implements IncomingSink {
   #attempts: Attempts | undefined;
   #silentFor: string | undefined;
   #problem: string | undefined;
-  /** Whether a response has arrived that no request waits for. */
+  /** Whether a response arrived that no request waits for. */
   #hasStray = false;
 
   constructor(
@@ -76,14 +76,14 @@ export class Post implements IncomingSink {
     }
   }
 
-  /** Ends it without a response. */
+  /** Ends the request without a response. */
   fail(reason: unknown): void {
     if (!this.#settle()) return;
     this.#reject(reason);
     this.#controller.abort(over);
   }
 
-  /** Ends it with a response, or passes on one to another request. */
+  /** Ends the request with its response, or passes a response on to another request. */
   response(response: RpcResponse): void {
     const { id } = response;
     const isOurs = id === this.outgoing.id || (id == null && "error" in response);
@@ -92,7 +92,7 @@ export class Post implements IncomingSink {
     } else if (!this.#link.respond(response)) this.#hasStray = true;
   }
 
-  /** Ends it with a response from the stream of another request: nothing more is expected on its own. */
+  /** Ends the request with a response from the stream of another request. Its own reply will have none. */
   respondedElsewhere(response: RpcResponse): void {
     this.response(response);
     this.#controller.abort(over);
@@ -143,14 +143,14 @@ export class Post implements IncomingSink {
     return `the reply has no response with the id ${JSON.stringify(this.outgoing.id)}`;
   }
 
-  /** The error for a reply that answers something else, if it may be one too many for an earlier request on its connection. */
+  /** The error for a reply to another request, if the connection may have carried an extra reply to an earlier one. */
   #strayed(reply: HttpReply, problem: string): ConnectionLost | undefined {
     if (!reply.mayBeStray) return undefined;
     reply.distrust?.();
     return this.#cut(problem);
   }
 
-  /** Another status than 200: the response may be in the body all the same. */
+  /** Handles a status other than 200, whose body may still have the response. */
   async #refuse(reply: HttpReply, type: string | undefined): Promise<void> {
     const link = this.#link;
     const { status } = reply;
@@ -174,7 +174,8 @@ export class Post implements IncomingSink {
       readIncomingText(text, link.limits, {
         message: (message) => this.message(message),
         response: (response) => {
-          // These two say that nothing at this address takes such requests, unless they name the very request.
+          // A 404 or 405 usually means that the address takes no such requests, so its error counts only with the id of this
+          // request.
           if ((status !== 404 && status !== 405) || response.id === this.outgoing.id) this.response(response);
         },
         invalid: () => {},
@@ -212,7 +213,7 @@ export class Post implements IncomingSink {
     this.fail(this.#cut(this.#silentFor ?? "the stream ended", cause));
   }
 
-  /** Reads on where the stream broke off, as often as it takes. */
+  /** Resumes the stream after its last event, as often as needed. */
   async #resume(events: EventStream): Promise<void> {
     this.#attempts = new Attempts(this.#link.backoff, true);
     const { signal } = this.#controller;
@@ -229,7 +230,7 @@ export class Post implements IncomingSink {
     }
   }
 
-  /** A stream that stays open without a sign of life. */
+  /** Ends the request, because its stream stays open without any data. */
   #die(reason: string): void {
     this.#silentFor = reason;
     this.#controller.abort(over);

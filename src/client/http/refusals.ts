@@ -1,4 +1,4 @@
-// Refusals by the server: asks for other credentials, and says what is missing if there are none.
+// Handles refusals by the server: asks for other credentials, or explains what is missing.
 import { untilAborted } from "../../async/promises.ts";
 import type { CallBudget } from "../channel/channel.ts";
 import type { AuthRefusal, ClientAuth, HeaderFields } from "../settings/auth.ts";
@@ -16,20 +16,22 @@ export interface Refused {
   readonly url: string;
   readonly headers: HeaderFields;
   readonly signal: AbortSignal;
-  /** How often it was refused before. */
+  /** How often this request was refused before. */
   readonly times: number;
-  /** How often its call asked for other credentials, by any request, and why it got none. */
+  /** How often its call asked for other credentials, over all its requests, and why it got none. */
   readonly budget: Pick<CallBudget, "signIns" | "denial">;
-  /** Whether others would not help: it has what it had the last time, or credentials of the caller's own. */
+  /** Whether other credentials cannot help: the request had the same ones as before, or the caller's own. */
   readonly isFinal: boolean;
 }
 
-/** Hears that requests wait for credentials, perhaps for a person who must visit `url`; or that none does any longer. */
+/**
+ * Called when requests wait for credentials, perhaps until a person has visited `url`; and with false when none waits any longer.
+ */
 export type OnAuthorizing = (isWaiting: boolean, url?: string) => void;
 
 const maxRefusals = 3;
 
-/** What a page does not learn without a header of a reply, which it sees only if the server exposes that. */
+/** What a page cannot learn without a response header, which browsers show only if the server exposes it. */
 const lacks = {
   "Mcp-Session-Id": "the session",
   "WWW-Authenticate": "what to sign in to",
@@ -44,7 +46,7 @@ export class Refusals {
   readonly #onAuthorizing: OnAuthorizing | undefined;
   /** How many requests wait for credentials. */
   #waiting = 0;
-  /** The address that a person must visit before they go on. */
+  /** The address that a person must visit before these requests continue. */
   #prompted: string | undefined;
 
   constructor(
@@ -60,8 +62,8 @@ export class Refusals {
   }
 
   /**
-   * Resolves if the request is worth trying again; otherwise rejects with AuthRequired, or with HttpFailure after a 403 that is not about
-   * tokens: it names no scheme for them, and none was sent.
+   * Resolves if the request may be sent again. Otherwise rejects with AuthRequired, or with HttpFailure after a 403 that is not
+   * about tokens: it has no challenge for them, and the request carried none.
    */
   async handle(reply: HttpReply, refused: Refused): Promise<void> {
     const { url, headers, signal, budget } = refused;
@@ -70,7 +72,7 @@ export class Refusals {
     const cause = await failureOf(reply, url, this.#secrets);
     if (budget.denial !== undefined) throw budget.denial;
     if (this.#auth?.refused && !isHopeless(refused)) {
-      // A proof with the nonce of the server takes no sign-in.
+      // A retry with the server's nonce in the proof does not count as a sign-in.
       if (!/\buse_dpop_nonce\b/.test(challenge ?? "")) budget.signIns++;
       const asked: AuthRefusal = {
         status,
@@ -103,13 +105,13 @@ export class Refusals {
     throw new AuthRequired({ status, url, challenge: said }, whole, { cause });
   }
 
-  /** Where the credentials of a request come from. */
+  /** The source of the credentials of a request. */
   #sentBy(headers: HeaderFields): Source {
     if (!("authorization" in headers)) return this.#auth?.refused ? "nothing yet" : "nothing";
     return this.#auth?.refused ? "auth" : "token";
   }
 
-  /** Asks for other credentials, and waits for them as long as the request is wanted. */
+  /** Asks for other credentials, and waits for them until the call ends. */
   async #obtain(refusal: AuthRefusal): Promise<boolean | undefined> {
     this.#waiting++;
     this.#onAuthorizing?.(true, this.#prompted);
@@ -123,7 +125,7 @@ export class Refusals {
     }
   }
 
-  /** Whichever request was refused first, all that wait go on when somebody has visited the address. */
+  /** Shows the address to visit. All waiting requests continue after the visit, whichever was refused first. */
   #prompt(url: string): void {
     if (this.#waiting === 0) return;
     this.#prompted = url;
@@ -131,10 +133,13 @@ export class Refusals {
   }
 }
 
-/** Where the credentials of a refused request come from: the user passed them, an object `auth` obtained them or has none yet, or there were none. */
+/**
+ * The source of the credentials of a refused request: none, an `auth` object that has none yet, a token that the user passed, or
+ * an `auth` object.
+ */
 type Source = "nothing" | "nothing yet" | "token" | "auth";
 
-/** Why the server refused, in its own words: those of the challenge, else of the body; and the scopes that it names. */
+/** The server's reason, from the challenge or else the body; and the scopes that it names. */
 function reasonOf(
   challenge: string | undefined,
   said: string,
@@ -161,7 +166,7 @@ function isHopeless({ isFinal, times, budget }: Refused): boolean {
   return isFinal || times >= maxRefusals || budget.signIns >= maxRefusals;
 }
 
-/** What the server must do if the reply has these headers and the page cannot see them; undefined if that is not the reason. */
+/** Advice for the server if the reply has these headers but the page cannot read them; undefined if that is not the problem. */
 export function exposureHint(
   reply: HttpReply,
   url: string,

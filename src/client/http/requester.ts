@@ -1,4 +1,4 @@
-// Sends the HTTP requests of a client: with its credentials, again after a refusal that they cured, and through redirects.
+// Sends the HTTP requests of a client: adds credentials, retries after a refusal with other ones, and follows redirects.
 import { isThenable } from "../../async/promises.ts";
 import type { CallBudget } from "../channel/channel.ts";
 import { ConnectionLost, HttpFailure } from "../settings/errors.ts";
@@ -8,22 +8,26 @@ import type { Refused } from "./refusals.ts";
 
 import type { HttpReply, HttpRequest, Send } from "./send.ts";
 
+/**
+ * Redirects of a request. The client follows them to the same origin only. Past it, the request fails with `HttpFailure`,
+ * which says where to.
+ */
 const maxRedirects = 5;
 
-/** A request, with headers that the requester may add to. */
+/** A request to whose headers the requester may add. */
 export interface Asked extends HttpRequest {
   readonly headers: Record<string, string>;
   readonly signal: AbortSignal;
-  /** That of the call that it belongs to. @default {one of its own} */
+  /** The budget of the call that the request belongs to. @default {a new one} */
   readonly budget?: Pick<CallBudget, "signIns" | "denial"> | undefined;
-  /** Whether it says goodbye: it is not worth other credentials. */
+  /** Whether this is a final message, which is not worth other credentials. */
   readonly isFarewell?: boolean;
 }
 
 export class Requester {
   readonly #send: Send;
   readonly #credentials: Credentials;
-  /** Whether the server has replied to any request, so that the scheme of its address is right. */
+  /** Whether the server has replied to any request, which proves that the scheme of its address is right. */
   #hasReplied = false;
 
   constructor(send: Send, credentials: Credentials) {
@@ -67,13 +71,13 @@ export class Requester {
     }
   }
 
-  /** Closes connections that are kept for later requests. */
+  /** Closes idle connections. */
   closeIdle(): void {
     this.#send.closeIdle?.();
   }
 }
 
-/** A server with TLS closes a connection without it, and gives no reason. */
+/** Suggests https: a server with TLS closes a connection without TLS and gives no reason. */
 function perhapsTls(error: unknown): unknown {
   if (!(error instanceof ConnectionLost) || error.reason !== "cut") return error;
   const { message, mayHaveRun, cause } = error;
@@ -81,7 +85,7 @@ function perhapsTls(error: unknown): unknown {
   return new ConnectionLost("cut", `${message}: ${hint}`, { mayHaveRun, cause });
 }
 
-/** Where a redirect leads to. Throws unless it keeps method, body and origin. */
+/** The target of a redirect. Throws unless the redirect keeps method, body and origin. */
 function followed(reply: HttpReply, url: string, redirects: number): string {
   const { status } = reply;
   const location = reply.header("location");

@@ -1,9 +1,10 @@
-// What the body of a refusal says, as one short line: the message in JSON, the visible text of a page, or the first line of a text.
+// Extracts the message of a refusal from its body as one short line: from JSON, the visible text of a page, or the first line of
+// a text.
 import { clip } from "../../errors.ts";
 import { isObject } from "../../wire/message.ts";
 import { printable } from "../settings/shown.ts";
 
-/** The members in which servers and gateways say what is wrong, the first one that is there. */
+/** The members in which servers and gateways put their message, in order of preference. */
 const members = ["error_description", "message", "detail", "title", "error"];
 
 /** Elements whose content is not shown. */
@@ -26,7 +27,10 @@ const entities: Readonly<Record<string, string>> = {
   rdquo: "”",
 };
 
-/** Returns one line, bounded and printable; empty if the body says nothing. `body` is the start of one, a few thousand characters at most. */
+/**
+ * Returns one line, bounded and printable; empty if there is no message. `body` is the start of one, a few thousand characters at
+ * most.
+ */
 export function saidBy(body: string): string {
   const text = body.trim();
   const [line = ""] = text.split(/[\r\n]/, 1);
@@ -51,7 +55,7 @@ function messageOf(value: unknown): string | undefined {
   return undefined;
 }
 
-/** The title and the visible text of a page. Each character is looked at once. */
+/** The title and the visible text of a page, in one pass over its characters. */
 function pageText(page: string): string {
   const lower = page.toLowerCase();
   let title = "";
@@ -81,7 +85,7 @@ function decoded(text: string): string {
   );
 }
 
-/** A character. One that is invisible becomes a blank, because it may stand inside a secret, which would then appear whole. */
+/** The character. An invisible one becomes a blank, because it may split a secret, which would then escape redaction. */
 function visibleOf(code: number): string {
   return String.fromCodePoint(code).replace(/\p{C}/u, " ");
 }

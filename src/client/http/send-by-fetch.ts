@@ -5,7 +5,7 @@ import type { HttpReply, HttpRequest, Send } from "./send.ts";
 
 const decoder = new TextDecoder();
 
-/** `unreachableBy` is the error for a failure by which the request was never sent, where the runtime can tell. */
+/** `unreachableBy` returns the error for a request that was never sent, if the runtime can tell. */
 export function sendByFetch(
   fetch: typeof globalThis.fetch,
   unreachableBy?: (error: unknown, request: HttpRequest) => Error | undefined,
@@ -38,7 +38,7 @@ class FetchReply implements HttpReply {
   }
 
   get status(): number {
-    // Browsers hide status and target of a redirect that they do not follow.
+    // Browsers hide the status and target of a redirect that they do not follow.
     return this.#response.type === "opaqueredirect" ? 302 : this.#response.status;
   }
 

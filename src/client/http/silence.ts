@@ -1,15 +1,15 @@
-// Notices that a long-lived stream is dead although nobody closed it: the peer vanished, or the machine slept.
+// Detects that a long-lived stream is dead although neither side closed it: the peer vanished, or the machine slept.
 import { inBackground } from "../../async/timers.ts";
 
 const checkEveryMs = 15_000;
 /**
- * A timer that fires this much too late means that the machine slept, so that its connections are gone. Where the monotonic clock stands
- * still meanwhile, as on Linux, silence tells.
+ * If a timer fires this much too late, the machine slept and its connections are gone. Where the monotonic clock stops during
+ * sleep, as on Linux, only the timeout for silence detects it.
  */
 const sleptMs = 30_000;
-/** How long a stream may be silent after comments that keep it alive: those come every 15 to 45 seconds. */
+/** How long a stream may be silent after a keep-alive comment: servers send those every 15 to 45 seconds. */
 const aliveMs = 90_000;
-/** The same for a stream that never had one. */
+/** How long a stream may be silent if it never had a keep-alive comment. */
 const quietMs = 15 * 60_000;
 
 export class Silence {
@@ -19,18 +19,18 @@ export class Silence {
   #checkedAt = performance.now();
   #limitMs = quietMs;
 
-  /** Calls back once, unless stopped. */
+  /** Calls `onDead` at most once, unless stopped. */
   constructor(onDead: (reason: string) => void) {
     this.#onDead = onDead;
     this.#schedule();
   }
 
-  /** Something arrived. */
+  /** Restarts the timeout, because data arrived. */
   heard(): void {
     this.#heardAt = performance.now();
   }
 
-  /** A comment arrived: from now on there should be more of them. */
+  /** Notes a comment: from now on, silence has the shorter timeout. */
   heardComment(): void {
     this.#limitMs = aliveMs;
   }

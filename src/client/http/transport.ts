@@ -14,14 +14,14 @@ import { sendByFetch } from "./send-by-fetch.ts";
 import type { Send } from "./send.ts";
 
 export interface HttpTransportOptions extends AuthEvents {
-  /** @default {by `fetch`} */
+  /** @default {`fetch`} */
   readonly send?: Send | undefined;
-  /** @default {the global one} */
+  /** @default {the global `fetch`} */
   readonly fetch?: typeof fetch | undefined;
   /** Added to every request. */
   readonly headers?: HeaderFields | undefined;
   readonly auth?: AuthOption | undefined;
-  /** Where to add what the server receives. */
+  /** The secrets of the client, to which the transport adds what it sends. */
   readonly secrets: Secrets;
   readonly limits: ClientLimits;
   readonly backoff: Backoff;
@@ -37,7 +37,7 @@ export class HttpTransport implements Transport {
   readonly credentials: (() => string | Promise<string>) | undefined;
   readonly #options: HttpChannelOptions;
 
-  /** The transport to a URL. Rejects if it is not one of HTTP. */
+  /** The transport to a URL. Rejects if it is not an HTTP URL. */
   static async to(url: string | URL, options: HttpTransportOptions): Promise<HttpTransport> {
     return new HttpTransport(await checkUrl(url), options);
   }
@@ -88,7 +88,9 @@ async function checkUrl(target: string | URL): Promise<string> {
   const fail = (problem: string): never => {
     throw new ConfigurationError("INVALID_OPTION", { subject: "connect", field: "target" }, problem);
   };
-  const url = URL.canParse(String(target)) ? new URL(target) : undefined;
+  // A real host name never has "$", so this is a variable that was not filled in.
+  const isFilledIn = !/^\w+:\/\/[^/]*\$/.test(String(target));
+  const url = isFilledIn && URL.canParse(String(target)) ? new URL(target) : undefined;
   if (url?.protocol !== "http:" && url?.protocol !== "https:")
     return fail((await notHttp.get())(String(target)));
   if (url.username || url.password)

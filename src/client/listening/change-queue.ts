@@ -1,4 +1,4 @@
-// The changes that wait for a reader: each once, however often it happened, and never more than a limit.
+// The changes that wait for a reader: each once, however often it happened, up to a limit.
 import type { Change } from "./filter.ts";
 
 export class ChangeQueue {
@@ -28,17 +28,17 @@ export class ChangeQueue {
     return this.#end ?? new Promise((resolve) => void this.#readers.push(resolve));
   }
 
-  /** Ends the queue behind what still waits; with an error, the reader gets that last. */
+  /** Ends the queue after the waiting changes. With an error, the reader receives it last. */
   end(error: unknown): void {
     if (this.#end) return;
     const done = { done: true as const, value: undefined };
     this.#end = error === undefined ? Promise.resolve(done) : Promise.reject(error as Error);
-    // Nobody may ever read it.
+    // Prevents an unhandled rejection if the changes are never read.
     this.#end.catch(() => {});
     for (const reader of this.#readers.splice(0)) reader(this.#end);
   }
 
-  /** Whether the change is part of a gap of all resources, which this may begin: too many different ones wait. */
+  /** Whether the change is covered by a gap of all resources. Begins such a gap if too many different resources wait. */
   #mergeResource({ uri }: Change): boolean {
     if (this.#waiting.has("resource")) return true;
     if (this.#waiting.size < this.#max || this.#waiting.has(`resource ${uri}`)) return false;
@@ -47,7 +47,7 @@ export class ChangeQueue {
     return true;
   }
 
-  /** One that waits already is not told twice; a gap outranks it. */
+  /** Adds a change, unless it already waits. A gap replaces an ordinary change. */
   #add(change: Change): void {
     const key = change.uri === undefined ? change.kind : `${change.kind} ${change.uri}`;
     if (change.cause === "gap" || !this.#waiting.has(key)) this.#waiting.set(key, change);

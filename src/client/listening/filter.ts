@@ -1,4 +1,4 @@
-// What a client listens for, what it is told, and how servers of either era name it.
+// The filter of a listening, its changes, and their names in both eras.
 import { ConfigurationError } from "../../errors.ts";
 import { flag, type Known, texts } from "../../kinds.ts";
 import { checkOptions, givenOf } from "../../options.ts";
@@ -10,13 +10,13 @@ import { isObject, type JsonObject } from "../../wire/message.ts";
 /** What to listen for. */
 export interface ListenFilter {
   /** The list of tools. */
-  readonly tools?: boolean;
+  readonly tools?: boolean | undefined;
   /** The list of prompts. */
-  readonly prompts?: boolean;
+  readonly prompts?: boolean | undefined;
   /** The list of resources. */
-  readonly resourceList?: boolean;
+  readonly resourceList?: boolean | undefined;
   /** The contents of these resources, by URI. */
-  readonly resources?: readonly string[];
+  readonly resources?: readonly string[] | undefined;
 }
 
 /** The parts of a server that can change: one of its lists, or the contents of a resource. */
@@ -25,9 +25,9 @@ export type ChangeKind = "tools" | "prompts" | "resourceList" | "resource";
 /** Something has changed, or may have: read it again. */
 export interface Change {
   readonly kind: ChangeKind;
-  /** The resource that has changed, or a part of one that you listen for; undefined if any of them may have. */
+  /** The resource that has changed, or a part of one that you listen for; undefined if any of them may have changed. */
   readonly uri?: string | undefined;
-  /** `gap`: it may have changed while the client could not listen, or faster than you took the changes. */
+  /** `gap`: it may have changed while the client was not connected, or more often than you read the changes. */
   readonly cause: "changed" | "gap";
 }
 
@@ -57,7 +57,10 @@ const kinds: Readonly<Record<keyof ListenFilter, KindRow>> = {
   },
 };
 
-/** The longest URI that a change names: many of them may wait for a reader. */
+/**
+ * Characters of a URI that a change names. Many of them may wait for a reader. Past it, the change names no URI, and says
+ * "read again".
+ */
 const maxUri = 8192;
 
 type Member = keyof ListenFilter;
@@ -69,7 +72,7 @@ const known: Known<ListenFilter> = {
   resources: { ...texts, mustBe: "a list of URIs" },
 };
 
-/** The notifications that announce changes, with the member of the filter that wants each. */
+/** The notifications that announce changes, with the filter member that requests each. */
 export const changeNotifications: ReadonlyMap<string, Member> = new Map(
   members.map((member) => [kinds[member].notification, member]),
 );
@@ -87,7 +90,7 @@ function otherMember(name: string): string | undefined {
   return member && `is called ${member} here`;
 }
 
-/** The filter without what it does not ask for. Throws if it is not a filter, or asks for nothing. */
+/** The filter without empty members. Throws if it is not a filter, or requests nothing. */
 export function checkFilter(filter: ListenFilter): ListenFilter {
   checkOptions({ subject: "listen", such: "{ tools: true }", problem: otherMember }, filter, known);
   const { resources = [] } = filter;
@@ -117,7 +120,7 @@ export function toListenParams(wanted: ListenFilter, { listens }: Revision): Jso
   return { notifications: givenOf(Object.fromEntries(asked) as JsonObject) };
 }
 
-/** What an acknowledgement honours of `wanted`, and the names of what nobody asked for. */
+/** The acknowledged part of `wanted`, and the names of acknowledged members that were not requested. */
 export function readAcknowledged(
   acknowledged: unknown,
   wanted: ListenFilter,
@@ -139,12 +142,12 @@ export function readAcknowledged(
   return { honoured: only(honoured, (member) => honoured[member]), unasked };
 }
 
-/** What a legacy server offers of `wanted`, by its capabilities. */
+/** The part of `wanted` that a legacy server offers, by its capabilities. */
 export function offeredOf(wanted: ListenFilter, capabilities: ServerCapabilities): ListenFilter {
   return only(wanted, (member) => (kinds[member].isOffered(capabilities) ? wanted[member] : undefined));
 }
 
-/** The change that a notification announces; undefined if `wanted` does not ask for it. */
+/** The change that a notification announces; undefined if `wanted` does not include it. */
 export function changeOf(
   wanted: ListenFilter,
   notification: string,
@@ -159,7 +162,7 @@ export function changeOf(
   return uri.length > maxUri ? { kind, cause: "gap" } : { kind, uri, cause: "changed" };
 }
 
-/** The changes that say "read again" for all that a filter asks for. */
+/** The changes that say "read again" for everything in a filter. */
 export function gapsOf({ resources = [], ...lists }: ListenFilter): Change[] {
   return [
     ...Object.keys(lists).map((member) => ({ kind: kinds[member as Member].kind, cause: "gap" as const })),
@@ -172,7 +175,7 @@ function wantedBy(wanted: ListenFilter, notification: string): boolean | readonl
   return member && wanted[member];
 }
 
-/** A filter of the members for which `valueOf` returns something to listen for. */
+/** A filter of the members for which `valueOf` returns a value. */
 function only(
   given: object,
   valueOf: (member: Member) => boolean | readonly string[] | undefined,

@@ -33,7 +33,7 @@ export class ListenStreams implements Source {
   readonly #open = new Map<unknown, ListenStream>();
   #isRouting = false;
 
-  /** A server may take `timeoutMs` to acknowledge a subscription. */
+  /** `timeoutMs`: how long a server may take to acknowledge a subscription. */
   constructor(core: Core, timeoutMs: number) {
     this.#core = core;
     this.#timeoutMs = timeoutMs;
@@ -70,7 +70,7 @@ export class ListenStreams implements Source {
     }
   }
 
-  /** From the first subscription on, hands each message to the stream that it names. */
+  /** Called by the first subscription: routes each message to the stream that it names. */
   #route(): void {
     if (this.#isRouting) return;
     this.#isRouting = true;
@@ -87,7 +87,7 @@ export class ListenStreams implements Source {
     for (const name of changeNotifications.keys()) {
       on(name, (stream, message) => this.#change(stream, message));
     }
-    // What still arrives on the connection before is ignored, even if its streams are open.
+    // Ends the streams of the previous connection, so that later messages on it are ignored.
     this.#core.onReopened(() => {
       const lost = new ConnectionLost("cut", "The client has a new connection", { mayHaveRun: true });
       for (const { stop } of this.#open.values()) stop.abort(lost);
@@ -106,7 +106,9 @@ export class ListenStreams implements Source {
       this.#core.peer.revision,
     );
     if (unasked.length > 0)
-      this.#ignore(`The server acknowledged what nobody asked for: ${clip(unasked.join(", "))}`);
+      this.#ignore(
+        `The server acknowledged members that the client did not request: ${clip(unasked.join(", "))}`,
+      );
     if (isEmpty(honoured)) return stream.stop.abort(nothingOffered(stream.wanted, this.#core.peer.address));
     stream.honoured = honoured;
     stream.sink.acknowledged(honoured);
@@ -124,5 +126,5 @@ export class ListenStreams implements Source {
   }
 }
 
-/** The server has cancelled a subscription: it ends in good order. */
+/** The server has cancelled a subscription, which is an orderly end. */
 class EndedByServer extends Error {}

@@ -1,4 +1,4 @@
-// One listening: it subscribes, subscribes again whenever that is lost, and hands on the changes.
+// One listening: it subscribes, subscribes again after a loss, and passes on the changes.
 import { AsyncClosing, type AsyncDisposal } from "../../async/disposal.ts";
 import { isThenable } from "../../async/promises.ts";
 import type { Core } from "../calls/core.ts";
@@ -12,7 +12,7 @@ import type { Sink, Source } from "./source.ts";
 /** Receives changes as they happen. */
 export type OnChange = (change: Change) => void | Promise<void>;
 
-/** What `listen` takes besides the filter. */
+/** The options of `listen` besides the filter. */
 export interface ListenOptions {
   /** Ends the listening. */
   readonly signal?: AbortSignal | undefined;
@@ -40,23 +40,23 @@ export interface ListenOptions {
  * ```
  */
 export interface Listening extends AsyncIterable<Change>, AsyncDisposal {
-  /** What the server announces of what you asked for. It can change when the client subscribes again. */
+  /** The part of the filter that the server announces. It can change when the client subscribes again. */
   readonly honoured: ListenFilter;
-  /** Resolves when no more changes come: with undefined if you closed it, with an error if the client gave up. */
+  /** Resolves when there are no more changes: with undefined if you closed it, with an error if the client gave up. */
   readonly ended: Promise<unknown>;
   /** Unsubscribes. */
   close(): Promise<void>;
 }
 
-/** What a listening needs of its client. */
+/** The parts of the client that a listening needs. */
 export interface ListeningParts {
   readonly core: Core;
   readonly backoff: Backoff;
-  /** The source of the era that the server speaks at the moment. */
+  /** The source for the server's current era. */
   readonly source: () => Source;
 }
 
-/** How often the first subscription is tried while the server cannot be reached. */
+/** How often the first subscription is tried if the server cannot be reached. */
 const firstAttempts = 5;
 /** The name of the stream for `observe`. */
 const stream = "listen";
@@ -68,15 +68,15 @@ export class LiveListening extends AsyncClosing implements Listening, Sink {
   readonly #queue: ChangeQueue;
   readonly #attempts: Attempts;
   readonly #stop = new AbortController();
-  /** Aborted when it is closed, or the client is. */
+  /** Aborted when the listening or the client is closed. */
   readonly #signal: AbortSignal;
   #honoured: ListenFilter | undefined;
-  /** A change arrived before the first acknowledgement. */
+  /** Whether a change arrived before the first acknowledgement. */
   #isEarly = false;
   /** When the current subscription was acknowledged. */
   #since: number | undefined;
   #opened: () => void = () => {};
-  /** Resolves when the server has acknowledged the first subscription; rejects if that fails for good. */
+  /** Resolves when the server has acknowledged the first subscription. Rejects if the client gives up before. */
   readonly opened: Promise<void>;
   readonly ended: Promise<unknown>;
 
@@ -87,7 +87,7 @@ export class LiveListening extends AsyncClosing implements Listening, Sink {
     this.#onChange = onChange;
     this.#queue = new ChangeQueue(parts.core.limits.maxChanges);
     this.#attempts = new Attempts(parts.backoff, true);
-    // No listener of its own at the signal of the client: Node warns of more than ten.
+    // Node warns of more than ten listeners at one signal, so this adds none to the signal of the client.
     this.#signal = AbortSignal.any([this.#stop.signal, parts.core.closed]);
     this.ended = this.#run().then((error) => {
       this.#queue.end(error);
@@ -128,7 +128,7 @@ export class LiveListening extends AsyncClosing implements Listening, Sink {
     this.#since = performance.now();
     core.observe({ type: "stream", stream, state: "opened" });
     if (isGap) {
-      // Before the listener reads again: the cache must not answer.
+      // Clears the cache before the listener reads again.
       if (core.peer.revision.era === "modern") core.missed();
       this.gap();
     }
@@ -145,17 +145,17 @@ export class LiveListening extends AsyncClosing implements Listening, Sink {
     for (const change of gapsOf(this.honoured)) this.#deliver(change);
   }
 
-  /** Subscribes until it is closed, or there is no more hope. Resolves with undefined or the reason. */
+  /** Subscribes until the listening is closed or the client gives up. Resolves with undefined, or with the reason. */
   async #run(): Promise<unknown> {
     const { core, source, backoff } = this.#parts;
     const signal = this.#signal;
-    // A source waits for the signal to abort, and would wait forever for one that aborted during the last wait.
+    // A source waits for the signal to abort, so it must not start after the signal has aborted during the last wait.
     while (!signal.aborted) {
       this.#since = undefined;
       const subscription = source().subscribe(this.#wanted, this, signal);
       const error = await subscription.catch((reason: unknown) => reason);
       if (signal.aborted) break;
-      // Proxies end quiet streams, so one that lasted is no failure, even if it carried nothing.
+      // Proxies end quiet streams, so a stream that lasted is not a failed attempt, even if it carried nothing.
       if (this.#since !== undefined && performance.now() - this.#since >= backoff.maxMs)
         this.#attempts.reset();
       const floorMs = retryAfterOf(error);
@@ -164,13 +164,13 @@ export class LiveListening extends AsyncClosing implements Listening, Sink {
       const reason = error instanceof Error ? error.message : "The server ended the subscription";
       core.observe({ type: "stream", stream, state, reason });
       if (waitMs === undefined) return error ?? new ConnectionLost("cut", reason, { mayHaveRun: true });
-      // `observe` may have closed it.
+      // The `observe` function may have closed the listening.
       if (!signal.aborted) await this.#wait(waitMs, floorMs);
     }
     return undefined;
   }
 
-  /** Whether it cannot help to subscribe again. Once the server has acknowledged a subscription, every failure may pass. */
+  /** Whether subscribing again cannot help. After the first acknowledgement, every failure may be temporary. */
   #isHopeless(error: unknown): boolean {
     if (error instanceof ConnectionLost && error.reason === "closed") return true;
     if (this.#honoured) return false;
@@ -178,7 +178,7 @@ export class LiveListening extends AsyncClosing implements Listening, Sink {
     return !mayPass || this.#attempts.made >= firstAttempts;
   }
 
-  /** Waits, but not longer than until the client has a new connection, or is closed. */
+  /** Waits for this time, or until the client reconnects or is closed. */
   async #wait(waitMs: number, floorMs: number): Promise<void> {
     const woken = new AbortController();
     const wake = (): void => woken.abort();
@@ -204,7 +204,7 @@ export class LiveListening extends AsyncClosing implements Listening, Sink {
   }
 }
 
-/** Whether the server refuses for now. */
+/** Whether the server refuses the request temporarily. */
 function isRefusal(error: unknown): boolean {
   return error instanceof HttpFailure && (error.status === 429 || error.status === 503);
 }

@@ -26,7 +26,7 @@ export class Listenings {
     this.#parts = { core, backoff, source: () => sources[core.peer.revision.era] };
   }
 
-  /** Resolves when the server has acknowledged what it honours. Rejects if that is nothing. */
+  /** Resolves when the server has acknowledged the subscription. Rejects if it honours nothing of the filter. */
   async listen(
     filter: ListenFilter,
     onChange: OnChange | undefined,

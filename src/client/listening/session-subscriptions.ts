@@ -1,4 +1,4 @@
-// Subscriptions at a legacy server: its notifications reach the whole session, and new sessions know of none.
+// Subscriptions at a legacy server: its notifications reach the whole session, and a new session starts without subscriptions.
 import type { RpcNotification } from "../../wire/message.ts";
 import type { Core } from "../calls/core.ts";
 import {
@@ -17,10 +17,10 @@ interface Subscriber {
   readonly wanted: ListenFilter;
   readonly sink: Sink;
   readonly uris: ReadonlySet<string>;
-  /** What it holds, and in which session. */
+  /** The URIs that it is subscribed to in the session `holds`. */
   held: readonly string[];
   holds: UriHolds | undefined;
-  /** Ends it: the server speaks another era now, or it cannot be restored. */
+  /** Ends the subscription, because the server now speaks another era, or because it cannot be restored. */
   leave(): void;
   fail(error: unknown): void;
 }
@@ -28,7 +28,7 @@ interface Subscriber {
 export class SessionSubscriptions implements Source {
   readonly #core: Core;
   readonly #subscribers = new Set<Subscriber>();
-  /** Those of the current session. */
+  /** The holds of the current session. */
   #holds: UriHolds;
   #isRouting = false;
 
@@ -65,7 +65,7 @@ export class SessionSubscriptions implements Source {
     }
   }
 
-  /** From the first subscription on. */
+  /** Called by the first subscription: starts to receive notifications. */
   #route(): void {
     if (this.#isRouting) return;
     this.#isRouting = true;
@@ -85,7 +85,7 @@ export class SessionSubscriptions implements Source {
     });
   }
 
-  /** Subscribes in the current session. If another one begins meanwhile, that is restored instead. */
+  /** Subscribes in the current session. If a new session begins meanwhile, subscribes in that one instead. */
   async #restore(subscriber: Subscriber): Promise<void> {
     const holds = this.#holds;
     try {
@@ -117,7 +117,7 @@ export class SessionSubscriptions implements Source {
   }
 }
 
-/** Whether a URI names a part of one of the resources: a server may announce those to whoever subscribed to the whole. */
+/** Whether a URI is part of one of the resources: a server may announce changes of parts to subscribers of the whole. */
 function isPartOf(uri: string, wholes: ReadonlySet<string>): boolean {
   for (const whole of wholes) {
     if (uri.startsWith(whole) && (whole.endsWith("/") || "/?#".includes(uri.charAt(whole.length))))

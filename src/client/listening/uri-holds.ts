@@ -1,11 +1,11 @@
-// The resource subscriptions of one legacy session: one at the server for each URI, however many hold it.
+// The resource subscriptions of one legacy session: one at the server for each URI, shared by all listenings.
 import type { Core } from "../calls/core.ts";
 import { ConnectionLost, RpcRejection } from "../settings/errors.ts";
 import type { CallSettings } from "../settings/options.ts";
 
 /**
- * One URI: how many want it, whether the server knows (undefined after a request that may not have run), and the last request about
- * it, since they must not overtake each other.
+ * One URI: how many listenings want it, whether the server is subscribed (undefined after a request that may not have run), and
+ * the last request about it, because such requests must stay in order.
  */
 interface Hold {
   count: number;
@@ -15,13 +15,13 @@ interface Hold {
 
 /** How many requests are sent at once. */
 const parallel = 16;
-/** A server need not answer an `unsubscribe` for the client to go on. */
+/** How long the client waits for the response to an `unsubscribe` before it continues. */
 const unsubscribeMs = 5000;
 
 export class UriHolds {
   readonly #core: Core;
   readonly #holds = new Map<string, Hold>();
-  /** What ends each request that has no response yet. */
+  /** Aborts the running requests. */
   readonly #running = new Set<AbortController>();
   #end: ConnectionLost | undefined;
 
@@ -29,7 +29,7 @@ export class UriHolds {
     this.#core = core;
   }
 
-  /** The session is over: no request about it may reach the next one, which has holds of its own. */
+  /** Ends all requests, because the session is over and the next one has holds of its own. */
   end(): void {
     this.#end = new ConnectionLost("session-gone", "The session is over", { mayHaveRun: false });
     for (const request of this.#running) request.abort(this.#end);
@@ -39,7 +39,7 @@ export class UriHolds {
     return this.#holds.has(uri);
   }
 
-  /** Subscribes to each URI that nobody holds yet. Resolves with those that the server grants, and why it rejects another. */
+  /** Subscribes to each URI that has no subscription yet. Resolves with the granted URIs, and why the server rejects another. */
   async hold(uris: readonly string[]): Promise<{ held: string[]; rejection: RpcRejection | undefined }> {
     let rejection: RpcRejection | undefined;
     const granted = new Set<string>();
@@ -66,19 +66,19 @@ export class UriHolds {
     return { held: [...granted], rejection };
   }
 
-  /** Unsubscribes from each URI that nobody else holds. */
+  /** Unsubscribes from each URI that no other listening holds. */
   async release(uris: readonly string[]): Promise<void> {
     await inParallel(uris, async (uri) => {
       const hold = this.#holds.get(uri);
       if (!hold) return;
       hold.count--;
-      // If it fails, updates go on, and find nobody who wants them.
+      // If this fails, the server keeps sending updates, which the client ignores.
       await this.#settle(uri, hold).catch(() => {});
       this.#forget(uri, hold);
     });
   }
 
-  /** Tells the server what is wanted, after the last request about this URI has ended. */
+  /** Sends the wanted state to the server, after the last request about this URI has ended. */
   #settle(uri: string, hold: Hold): Promise<void> {
     const settle = async (): Promise<void> => {
       if (this.#end) throw this.#end;
@@ -105,7 +105,7 @@ export class UriHolds {
   }
 }
 
-/** Runs `work` for each item, a few at a time. Rejects with the first failure, when all have ended. */
+/** Runs `work` for each item, a few at a time. Rejects with the first failure after all have ended. */
 async function inParallel<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
   const rest = items[Symbol.iterator]();
   const errors: unknown[] = [];

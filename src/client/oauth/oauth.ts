@@ -40,6 +40,8 @@ export class OAuth implements ClientAuth {
 
   /** Forgets the tokens for a server, here and in the store. */
   signOut(server: string | URL): Promise<void> {
+    if (!URL.canParse(String(server)))
+      throw new TypeError("signOut: server must be the URL that you passed to connect()");
     return this.#holderFor(new URL(server).href).forget();
   }
 

@@ -4,7 +4,7 @@ import type { Secrets } from "../redaction/secrets.ts";
 import { shownUrl } from "../settings/shown.ts";
 import { type Variables, withVariableNames } from "../settings/used-variables.ts";
 
-/** Adds the secrets that a command is given. */
+/** Adds the secrets in the arguments and variables of a command. */
 export function addCommandSecrets(
   secrets: Secrets,
   args: readonly string[],
@@ -37,11 +37,11 @@ function settingOf(args: readonly string[], at: number): readonly [name: string,
   return [given === undefined ? before : "", argument];
 }
 
-/** A named value inside of another: in the query of a URL, a header, JSON, or the parts of a connection string. */
+/** A named value inside of another value: in the query of a URL, a header, JSON, or the parts of a connection string. */
 const pair =
   /([\w.-]{1,60})(?:=|["']?:(?!\/\/)\s*["']?)(?:(?:bearer|basic|dpop|token)\s+)?([^"'&;,\s<>(){}=?]{6,}=*)/gi;
 
-/** What is secret in a value: all of it, if its name says so. */
+/** The secrets in a value: the whole value if its name marks it as secret. */
 function secretsIn(name: string, value: string): string[] {
   if (value === "") return [];
   if (isSecretSetting(name)) return [value];
@@ -49,7 +49,7 @@ function secretsIn(name: string, value: string): string[] {
   const inside = found.flatMap(([, inner = "", secret = ""]) => (isSecretSetting(inner) ? [secret] : []));
   if (!isUrl(value)) return inside;
   const { username, password } = new URL(value);
-  // Some services take a token as the name of the user.
+  // Some services expect the token as the user name.
   return [password || username, ...inside].filter((secret) => secret !== "");
 }
 

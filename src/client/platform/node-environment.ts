@@ -1,4 +1,4 @@
-// The environment of a stdio server: the variables that it inherits, and where its command is found.
+// The environment of a stdio server: its inherited variables, and where its command is found.
 import { accessSync, constants, statSync } from "node:fs";
 import { delimiter, isAbsolute, join, resolve } from "node:path";
 
@@ -40,14 +40,17 @@ export function environmentOf(given: Environment | undefined): Environment {
   return { ...Object.fromEntries(inherited), ...given };
 }
 
-/** What is known of a command that cannot start. */
+/** A command, and where to find it. */
 export interface Spawning {
   readonly command: string;
   readonly cwd: string;
   readonly env: Environment;
 }
 
-/** Why a command cannot start, and what to do: the error of the operating system names the command whatever is missing. */
+/**
+ * Explains why a command cannot start, and what to do. The error of the operating system names the command even if the folder is
+ * missing.
+ */
 export function explainSpawnError(error: NodeJS.ErrnoException, { command, cwd, env }: Spawning): string {
   if (!isFolder(cwd))
     return `${exists(cwd) ? "it is not a folder" : "the folder does not exist"}: correct cwd`;
@@ -66,7 +69,7 @@ export function explainSpawnError(error: NodeJS.ErrnoException, { command, cwd, 
   return lineProblem(command, cwd) ?? missing;
 }
 
-/** Why a command that does not exist is none, if it is a line for a shell, or of a program and its arguments. */
+/** Explains a command that does not exist: it is a line for a shell, or a program together with its arguments. */
 function lineProblem(command: string, cwd: string): string | undefined {
   if (/[|&;<>]/.test(command))
     return 'it needs a shell: pass { command: "sh", args: ["-c", "…"] }, or cwd instead of cd';

@@ -1,12 +1,12 @@
-// Ends a process and all that it started: by itself, by TERM, by KILL, and also when this process dies.
+// Ends a process and its descendants: first waits, then sends TERM, then KILL; also when this process dies.
 import { type ChildProcess, spawn } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
 import { isWindows } from "./node-environment.ts";
 
-/** How long a tree may take to vanish once it is killed. */
+/** How long the processes may take to vanish after they are killed. */
 const killMs = 1000;
 
-/** How often a tree is looked at while it ends: at first, and at most. */
+/** The interval between checks whether the processes have ended: the first, and the longest. */
 const lookMs = { first: 5, most: 50 };
 
 /** A process and its descendants. Start it with `detached` on POSIX, where its pid is the id of a group that its descendants join. */
@@ -47,7 +47,7 @@ export class ProcessTree {
     return !isWindows && this.#signal(0) && hasRunning(pid);
   }
 
-  /** Signals the group. Returns false if there is none that can be signalled. */
+  /** Signals the group. Returns false if the group does not exist. */
   #signal(signal: "SIGTERM" | "SIGKILL" | 0): boolean {
     try {
       return process.kill(-(this.#root.pid ?? 0), signal);
@@ -68,7 +68,7 @@ export class ProcessTree {
 
 /**
  * Whether a process of a group runs. One that has ended stays in its group until its parent or init asks for its exit code, which
- * in a container without an init process nobody does. Only Linux tells: elsewhere such a group counts as running.
+ * never happens in a container without an init process. Only Linux shows this: elsewhere such a group counts as running.
  */
 function hasRunning(group: number): boolean {
   if (process.platform !== "linux") return true;
@@ -79,7 +79,7 @@ function hasRunning(group: number): boolean {
   });
 }
 
-/** The state, the parent and the group of a process; the name before them may hold anything. */
+/** The state, the parent and the group of a process. The name before these fields may contain any character. */
 function readStat(pid: string): string[] {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, "latin1");
@@ -90,8 +90,8 @@ function readStat(pid: string): string[] {
 }
 
 /**
- * Reads the ids of groups from standard input, which closes when the process at its other end dies, however it does. Then it gives
- * the groups two seconds to end by themselves, terminates them, and kills them after two more.
+ * Reads the ids of groups from standard input, which closes when the process at its other end dies. Then it gives the groups two
+ * seconds to end, terminates them, and kills them after two more.
  */
 const watchdogScript = `
 groups=
@@ -112,7 +112,7 @@ for signal in TERM KILL; do
 done`;
 
 /**
- * A shell beside this process, while it has trees, that ends them if this process dies without doing so: even SIGKILL closes a pipe.
+ * A shell beside this process, while it has process trees. It ends them if this process dies before: even SIGKILL closes a pipe.
  * It takes 2 MB and a millisecond to start. On Windows the system ends the children of a process that dies.
  */
 class Watchdog {
@@ -139,14 +139,14 @@ class Watchdog {
   }
 
   #start(): void {
-    // Detached, since signals to the group of this process are not meant for it.
+    // Detached, so that it does not receive the signals to the group of this process.
     const shell = spawn("/bin/sh", ["-c", watchdogScript], {
       detached: true,
       cwd: "/",
       env: { PATH: "/usr/bin:/bin" },
       stdio: ["pipe", "ignore", "ignore"],
     });
-    // Without a shell, servers still see the end of their input when this process dies.
+    // Without a shell there is no watchdog, but servers still see the end of their input when this process dies.
     const ignore = (): void => {};
     shell.on("error", ignore);
     shell.stdin.on("error", ignore);

@@ -1,4 +1,4 @@
-// Sends HTTP requests with `node:http`: less than half of the cost of `fetch`, and no hidden limits of time.
+// Sends HTTP requests with `node:http`, which costs less than half of `fetch` and has no hidden timeouts.
 import {
   Agent,
   type ClientRequest,
@@ -18,10 +18,10 @@ import { isUnsentBy, unreachable } from "./node-unreachable.ts";
 
 /** How long a connection stays open without a request: less than the 5 seconds after which many servers close it. */
 const idleMs = 4000;
-/** How long the rest of an unwanted body may take before its connection is closed. */
+/** How long the rest of an unwanted body may take before the connection is closed. */
 const restMs = 1000;
 
-/** A way to send to one kind of server: with or without TLS. */
+/** How to send to one kind of server: with or without TLS. */
 interface Way {
   readonly request: (options: RequestOptions) => ClientRequest;
   readonly agent: Agent;
@@ -29,18 +29,18 @@ interface Way {
   readonly reusing: Reusing;
 }
 
-/** The connections that an agent has made, and whether each can carry requests: with TLS, once its handshake is done. */
+/** The connections of an agent, and whether each is ready: with TLS, after its handshake. */
 type Connections = WeakMap<object, boolean>;
 
-/** The requests that were sent on a connection which had carried others before. */
+/** The requests on a connection that has carried others before. */
 type Reusing = WeakSet<ClientRequest>;
 
-/** Sends over connections of its own, which it keeps open between requests. An idle connection does not keep the process running. */
+/** Sends over its own connections, which stay open between requests. An idle connection does not keep the process running. */
 export function nodeSend(): Send {
   const agents = new Set<Agent>();
-  /** Whether no connection is kept, until the next request. */
+  /** Whether connections are closed after use, until the next request. */
   let isClosing = false;
-  /** When a connection was last kept: timers may stand still while the machine sleeps. */
+  /** When a connection was last kept. Needed because timers may stop while the machine sleeps. */
   let keptAt: Moment | undefined;
   const wayOf = (request: Way["request"], agent: Agent, ready: "connect" | "secureConnect"): Way => {
     const reusing = keepIdleBriefly(agent, () => {
@@ -57,7 +57,7 @@ export function nodeSend(): Send {
   };
   const plain = wayOf(httpRequest, new Agent({ keepAlive: true }), "connect");
   let secure: Way | undefined;
-  // Loading TLS takes longer than connecting without it.
+  // TLS is loaded on demand, because loading it takes longer than connecting without it.
   const loadSecure = async (): Promise<Way> => {
     const { request, Agent: SecureAgent } = await import("node:https");
     return (secure ??= wayOf(request, new SecureAgent({ keepAlive: true }), "secureConnect"));
@@ -93,8 +93,8 @@ function watchConnections(agent: Agent, ready: "connect" | "secureConnect"): Con
 }
 
 /**
- * Closes a connection that has been idle for `idleMs`, or for what the server says in `Keep-Alive` if that is less; and at once if
- * something arrives on it: the next request would take that for its reply. Returns the requests that reuse a connection.
+ * Closes a connection that has been idle for `idleMs`, or for the `Keep-Alive` time of the server if that is less. Closes it at
+ * once if data arrives on it, which the next request would take for its reply. Returns the requests that reuse a connection.
  */
 function keepIdleBriefly(agent: Agent, mayKeep: () => boolean): Reusing {
   const reusing: Reusing = new WeakSet();
@@ -112,7 +112,7 @@ function keepIdleBriefly(agent: Agent, mayKeep: () => boolean): Reusing {
     (duplex as Socket).off("data", close).setTimeout(0, close);
     reuseSocket.call(agent, duplex, request);
     reusing.add(request);
-    // Deno sends a request again by itself if it has this mark and its connection closes, even if the client closed it.
+    // With this mark, Deno repeats a request whose connection closes, even if the client closed it.
     request.reusedSocket = false;
   };
   return reusing;
@@ -132,13 +132,13 @@ function sendBy(
     signal?.addEventListener("abort", abort);
     sending.on("close", () => {
       signal?.removeEventListener("abort", abort);
-      // A reply that switches to another protocol closes it without an error.
+      // A reply that switches to another protocol closes the connection without an error.
       if (isWaiting) reject(lossOf(wasClosed(), asked));
     });
     sending.on("error", (error) => {
       isWaiting = false;
       if (signal?.aborted) return reject(signal.reason as Error);
-      // Other runtimes make connections in their own way: only the error can tell.
+      // Other runtimes create connections differently, so only the error can tell.
       const wasOpen = connections.get(sending.socket ?? sending) ?? !isUnsentBy(error);
       reject(wasOpen ? lossOf(error, asked) : unreachable(error, asked));
     });
@@ -163,7 +163,7 @@ class NodeReply implements HttpReply {
 
   constructor(asked: HttpRequest, message: IncomingMessage, mayBeStray: boolean) {
     this.mayBeStray = mayBeStray;
-    // The message forgets it at its end.
+    // The message drops its socket when it ends.
     this.#socket = message.socket;
     this.#asked = asked;
     this.#message = message;
@@ -195,7 +195,7 @@ class NodeReply implements HttpReply {
           ),
         );
       }
-      // It may have broken since its head arrived.
+      // The connection may have broken after the headers arrived.
       if (message.destroyed) return fail(lossOf(message.errored ?? wasClosed(), this.#asked, true));
       message.on("data", (piece: Buffer) => {
         try {
@@ -214,7 +214,7 @@ class NodeReply implements HttpReply {
 
   cancel(): void {
     const message = this.#message;
-    // Reading the rest keeps the connection for the next request.
+    // Reading the rest of the body keeps the connection for the next request.
     const timer = setTimeout(() => message.destroy(), restMs).unref();
     message.on("close", () => clearTimeout(timer));
     message.on("error", () => {});

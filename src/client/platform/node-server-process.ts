@@ -1,4 +1,4 @@
-// The process of a stdio server as a wire: one message a line on its input and output, and what it says on its standard error.
+// The process of a stdio server as a wire: one message per line on its standard input and output, with its standard error.
 import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
 import { within } from "../../async/timers.ts";
 import { clip } from "../../errors.ts";
@@ -11,7 +11,7 @@ import { printable } from "../settings/shown.ts";
 import { explainSpawnError, isWindows, type Spawning } from "./node-environment.ts";
 import { ProcessTree } from "./node-process-tree.ts";
 
-/** A command to start, and the limits of what it writes. */
+/** A command to start, and the limits of its output. */
 export interface ServerCommand extends Spawning {
   readonly args: readonly string[];
   readonly graceMs: number;
@@ -19,7 +19,7 @@ export interface ServerCommand extends Spawning {
   readonly maxStderrBytes: number;
 }
 
-/** What a server writes besides messages. */
+/** Receives the output of a server besides messages. */
 export interface ServerOutput {
   /** A line of standard error. */
   stderr(line: string): void;
@@ -29,7 +29,7 @@ export interface ServerOutput {
   tooLong(start: string): void;
 }
 
-/** A message that the system has not got yet. */
+/** A message that the system has not accepted yet. */
 interface Held {
   readonly text: string;
   readonly resolve: () => void;
@@ -40,15 +40,15 @@ interface Held {
 const messageStart = /^\s*(?:\[\s*)?\{/;
 const brace = 0x7b;
 
-/** How many characters of messages that wait are handed to the system together: one at a time, many calls at once take longer. */
+/** How many characters of waiting messages are written together: writing one at a time is slower for many concurrent calls. */
 const maxTogether = 65_536;
 
-/** How long the streams of a server may stay open once its processes have ended: what escaped may hold them. */
+/** How long the streams of a server may stay open after its processes have ended: a detached descendant may hold them. */
 const drainMs = 1000;
 
 const isServer = ": is it an MCP server on stdio?";
 
-/** How many lines of standard output that are no messages an error shows. */
+/** How many lines of standard output that are not messages an error shows. */
 const maxStray = 5;
 
 /** Starts a server. Rejects with {@link CannotStart} if the operating system cannot start its command. */
@@ -71,7 +71,7 @@ export async function startServer(
   } catch (error) {
     const problem = explainSpawnError(error as NodeJS.ErrnoException, command);
     const message = `Cannot start ${command.command} in ${command.cwd}: ${problem}`;
-    // Node adds the arguments, which may be secrets.
+    // Node adds the arguments to the error, and they may be secrets.
     delete (error as { spawnargs?: unknown }).spawnargs;
     throw new CannotStart({ ...command, stderr: "" }, message, { cause: error });
   }
@@ -92,10 +92,10 @@ export class ServerProcess implements Wire {
   readonly #closed: Promise<unknown>;
   #hasSpoken = false;
   #ending: Promise<void> | undefined;
-  /** How many messages were handed to the system and not reported back, and what waits for the last of them. */
+  /** How many messages were written without a callback yet, and the callbacks that wait for the last of them. */
   #unsettled = 0;
   #settle: ((error?: Error | null) => void) | undefined;
-  /** The messages that wait for the system to take the one before. */
+  /** The messages that wait until the system has accepted the one before. */
   readonly #held = new Set<Held>();
 
   constructor(
@@ -111,7 +111,7 @@ export class ServerProcess implements Wire {
     this.#stderr = new LastLines(command.maxStderrBytes);
     this.#closed = new Promise((resolve) => child.once("close", resolve));
     const end = (): void => void this.close();
-    // Without a listener an error would end this process; what it means for the server is told by the end of the wire.
+    // Without a listener an error would end this process. The end of the wire reports it.
     child.on("error", end).on("exit", end);
     child.stdin.on("error", end);
     child.stdout.on("error", end).on("end", end);
@@ -120,7 +120,7 @@ export class ServerProcess implements Wire {
     this.#readErrors(output);
   }
 
-  /** Resolves when the system has taken the message; rejects with ConnectionLost if the server may have read it all the same. */
+  /** Resolves when the system has accepted the message. Rejects with ConnectionLost if the server may have read it anyway. */
   send(text: string): void | Promise<void> {
     const { stdin } = this.#child;
     if (this.#ending || !stdin.writable) throw this.#unread();
@@ -130,8 +130,8 @@ export class ServerProcess implements Wire {
   }
 
   /**
-   * Hands messages to the system. From then on the server may read them, whatever becomes of the rest; throws if the system refuses
-   * them at once, because nothing can read them any more.
+   * Writes messages to the process, which may read them from then on even if the rest fails. Throws if the system refuses them at
+   * once, because the input is closed.
    */
   #write(texts: readonly string[]): void | Promise<void> {
     const { stdin } = this.#child;
@@ -150,7 +150,7 @@ export class ServerProcess implements Wire {
     });
   }
 
-  /** One callback for all messages: streams call it for many at once, and nothing is written after one that takes time. */
+  /** One callback for all messages: a stream calls it for many at once, and no message is written after one that takes time. */
   readonly #written = (error?: Error | null): void => {
     this.#unsettled--;
     if (!error && this.#unsettled > 0) return;
@@ -171,7 +171,7 @@ export class ServerProcess implements Wire {
     }
   }
 
-  /** The next message, and those after it that are small enough to go with it. */
+  /** The next message, and the following ones that are small enough to be written with it. */
   #takeHeld(): readonly Held[] {
     const taken: Held[] = [];
     let length = 0;
@@ -184,7 +184,7 @@ export class ServerProcess implements Wire {
     return taken;
   }
 
-  /** Closes the input of the server, waits for it to end, and ends it by force if it does not. */
+  /** Closes the input of the server, waits for it to end, and kills it if it does not. */
   close(): Promise<void> {
     this.#ending ??= this.#end();
     return this.#ending;
@@ -201,7 +201,7 @@ export class ServerProcess implements Wire {
     this.onClose(this.#reason(await this.#texts()));
   }
 
-  /** What the server has written besides messages, as errors show it. */
+  /** The output of the server besides messages, as errors show it. */
   async written(): Promise<string> {
     const said = this.#hasSpoken ? "" : `; it sent no message${isServer}`;
     return `${said}${quoted(await this.#texts())}`;
@@ -210,7 +210,7 @@ export class ServerProcess implements Wire {
   async #texts(): Promise<Texts> {
     const { unfinished } = this.#lines;
     const lines = [this.#stderr.toString(), ...this.#stray, ...(unfinished && [`${unfinished}…`])];
-    // One by one: the start of a secret is found at the end of a text.
+    // Cleaned one by one, because the redactor looks for a cut-off secret at the end of each text.
     const [stderr = "", ...stray] = await this.#secrets.clean(lines.map(printable));
     return { stderr, stray: stray.join("\n") };
   }
@@ -252,7 +252,7 @@ export class ServerProcess implements Wire {
     this.#child.stderr.on("data", (chunk: Buffer) => lines.feed(chunk)).on("end", () => lines.end());
   }
 
-  /** Why the wire has ended, with what the server has written. */
+  /** The error for the end of the wire, with the output of the server. */
   #reason({ stderr, stray }: Texts): Error {
     const { command, cwd } = this.#command;
     const { exitCode, signalCode } = this.#child;
@@ -267,7 +267,7 @@ export class ServerProcess implements Wire {
     );
   }
 
-  /** What to do about a program that is not a server, or in TypeScript that Node cannot run. */
+  /** Advice for a program that is not a server, or for TypeScript that Node cannot run. */
   #hint(stderr: string): string {
     const { command, args } = this.#command;
     const script = args.find((arg) => /\.[cm]?[jt]sx?$/.test(arg));
@@ -280,7 +280,7 @@ export class ServerProcess implements Wire {
   }
 }
 
-/** What a server has written besides messages, without secrets. */
+/** The output of a server besides messages, without secrets. */
 interface Texts {
   /** The last lines. */
   readonly stderr: string;
@@ -293,11 +293,11 @@ function quoted({ stderr, stray }: Texts): string {
   return `${printed}${stderr && `\nIts last lines on standard error:\n${stderr}`}`;
 }
 
-/** The last lines of a text that does not end, within a limit of bytes. */
+/** Keeps the last lines of an endless text, within a limit of bytes. */
 class LastLines {
   readonly #maxBytes: number;
   readonly #lines = new Fifo<string>();
-  /** With a line break for each. */
+  /** Counts a line break for each. */
   #bytes = 0;
 
   constructor(maxBytes: number) {
@@ -305,7 +305,7 @@ class LastLines {
   }
 
   add(text: string): void {
-    // A copy: a part of a text would keep the whole piece that it arrived in.
+    // Copied, because a slice would keep the whole piece in memory that it arrived in.
     const line = Buffer.from(text).toString();
     this.#lines.push(line);
     this.#bytes += Buffer.byteLength(line) + 1;

@@ -15,7 +15,7 @@ import { addCommandSecrets, shownArguments } from "./node-command-secrets.ts";
 import { environmentOf } from "./node-environment.ts";
 import { type ServerCommand, startServer } from "./node-server-process.ts";
 
-/** How many lines of standard output that are no messages are reported of one process. */
+/** How many lines of standard output that are not messages are reported for one process. */
 const maxStrayReports = 100;
 
 const knownCommand: Known<CommandTarget> = {
@@ -27,7 +27,7 @@ const knownCommand: Known<CommandTarget> = {
   graceMs: milliseconds,
 };
 
-/** What to do about fields of files that name servers, and of `spawn`. */
+/** Advice for field names of configuration files and of `spawn`. */
 function otherField(field: string, value: unknown): string | undefined {
   if (field === "type") return "is not an option: leave it out; a command is always a server on stdio";
   if (field === "shell") return 'is not an option: pass { command: "sh", args: ["-c", "…"] }';
@@ -83,7 +83,7 @@ export class StdioTransport implements Transport {
   }
 }
 
-/** Throws for a text that no process can receive, without showing it as Node does. */
+/** Throws for a text that no process can receive. The error leaves out the text, which Node would show. */
 function checkPassable(given: Readonly<Record<string, readonly string[]>>): void {
   for (const [field, passed] of Object.entries(given)) {
     if (!passed.some((each) => each.includes("\0"))) continue;

@@ -1,4 +1,5 @@
-// Tells by an error that a request was never sent, where nothing is known of its connection: Node, Bun and Deno say so, browsers do not.
+// Tells from an error that a request was never sent, if nothing else is known of its connection: Node, Bun and Deno say so,
+// browsers do not.
 import { reasonOf } from "../http/loss.ts";
 import { sendByFetch } from "../http/send-by-fetch.ts";
 import type { HttpRequest, Send } from "../http/send.ts";
@@ -6,8 +7,8 @@ import { ConnectionLost } from "../settings/errors.ts";
 import { shownUrl } from "../settings/shown.ts";
 
 /**
- * What runtimes call failures that an open connection cannot have. Others, such as `EHOSTUNREACH` or `ERR_SSL_…`, can come at any time:
- * only the system call tells.
+ * The codes of failures that an open connection cannot have. Others, such as `EHOSTUNREACH` or `ERR_SSL_…`, can happen at any
+ * time: only the system call tells.
  */
 const beforeOpen: ReadonlySet<unknown> = new Set([
   "ECONNREFUSED",
@@ -29,10 +30,10 @@ const beforeOpen: ReadonlySet<unknown> = new Set([
   "UNABLE_TO_VERIFY_LEAF_SIGNATURE",
 ]);
 const beforeOpenCalls: ReadonlySet<unknown> = new Set(["connect", "getaddrinfo"]);
-/** What such failures say where they have no code: the `fetch` of Deno and Bun. */
+/** The messages of such failures without a code: in the `fetch` of Deno and Bun. */
 const beforeOpenWords = /before secure TLS|client error \(Connect\)|The TLS handshake failed/;
 
-/** What is likely wrong, by the words of the runtime, and what to do. */
+/** The likely mistake, by the words of the runtime, and what to do. */
 const mistakes: readonly (readonly [sign: RegExp, what: (url: URL) => string])[] = [
   [
     /ECONNREFUSED|connection ?refused/i,

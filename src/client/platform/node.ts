@@ -1,4 +1,5 @@
-// The platform of Node, Bun and Deno: it starts processes, and sends HTTP requests by `node:http`. Each is loaded when it is needed.
+// The platform of Node, Bun and Deno: it starts processes, and sends HTTP requests with `node:http`. Each part is loaded when it
+// is needed.
 import type { Platform } from "./platform.ts";
 
 export const platform: Platform = {

@@ -1,5 +1,5 @@
-// Replaces secrets in whole messages, for recordings and the dashboard: what a name says is a secret, wherever else it appears in the
-// message, and what the client knows to be one.
+// Replaces secrets in whole messages, for recordings and the dashboard: the values of fields with secret names, wherever they
+// appear in the message, and the known secrets of the client.
 import { readJson } from "../../wire/json.ts";
 import { isObject } from "../../wire/message.ts";
 import { ofField, redacted, type Redactor, redactorOf, replaceEach } from "./redactor.ts";
@@ -7,8 +7,8 @@ import { isSecretField } from "./secret-names.ts";
 import { Secrets } from "./secrets.ts";
 
 /**
- * A copy of a message without secrets. Results repeat as text what they have as structure, and errors what was sent: values that
- * names show to be secrets are replaced wherever they are, and added to `seen`, for later messages. `others`: what else is secret.
+ * A copy of a message without secrets. Results repeat their structure as text, and errors repeat the request, so the values of
+ * fields with secret names are replaced everywhere, and added to `seen` for later messages. `others`: further secrets.
  */
 export function withoutSecrets(message: unknown, ...known: [seen?: Secrets, ...others: Secrets[]]): unknown {
   const [seen = new Secrets(), ...others] = known;
@@ -31,7 +31,7 @@ function collect(value: unknown, seen: Secrets): void {
   }
 }
 
-/** Objects under such a name are searched on, so that the schema of a field `password` stays readable. */
+/** The members of an object under such a name are checked one by one, so that the schema of a field `password` stays readable. */
 function isSecret(name: string, value: unknown): boolean {
   if (value === null || typeof value === "boolean" || isObject(value)) return false;
   return isSecretField(name);
@@ -67,11 +67,11 @@ class Copy {
     return (value === undefined ? undefined : this.#ofJson(text, value)) ?? this.#ofProse(text);
   }
 
-  /** Undefined if the value has more levels than the stack. */
+  /** Undefined if the value is nested too deeply for the stack. */
   #ofJson(text: string, value: unknown): string | undefined {
     try {
       const safe = JSON.stringify(this.of(value));
-      // A text without secrets keeps its spaces and line breaks.
+      // If there is no secret, the text keeps its spaces and line breaks.
       return safe === JSON.stringify(value) ? text : safe;
     } catch {
       return undefined;

@@ -1,42 +1,42 @@
-// Replaces known secrets in what others have written, also where they are encoded, split or cut off. It takes linear time.
+// Replaces known secrets in texts of others, even if they are encoded, split or cut off, in linear time.
 import { orders } from "../settings/shown.ts";
 import { isPlainHeader, isSecretSetting } from "./secret-names.ts";
 
 export const redacted = "[redacted]";
 
-/** A value that a client has sent or was given, and its name. */
+/** A value that a client has sent or received, and its name. */
 export interface Known {
   readonly name: string;
   readonly value: string;
 }
 
-/** Makes what replaces values in texts. */
+/** Creates the redactor for these values. */
 export type RedactorOf = (known: Iterable<Known>) => Redactor;
 
 /** A value to look for. */
 interface Secret {
   readonly value: string;
-  /** Whether it may be an ordinary text, such as the name of a tenant: then only long parts of it are replaced. */
+  /** Whether it may be an ordinary text, such as the name of a tenant. Then only long parts of it are replaced. */
   readonly isUnsure: boolean;
 }
 
-/** The name of a value that a field of a message shows to be a secret. */
+/** The name of a value from a message field with a secret name. */
 export const ofField = "field";
 
-/** Shorter ones are parts of ordinary texts. */
+/** Shorter values occur in ordinary texts. */
 const minLength = 6;
 const minUnsureLength = 8;
-/** A value with an ordinary name counts at this length if it has no digits or no letters, as words and dates. */
+/** A value with an ordinary name counts from this length on if it has no digits or no letters, as words and dates do. */
 const minWordsLength = 24;
 
-/** How many characters of a secret in a row are replaced: all of a short one. */
+/** How many consecutive characters of a secret are replaced; a shorter secret is replaced as a whole. */
 const leastRun = 16;
 const leastUnsureRun = 32;
-/** The shortest start of a secret that is replaced where a text is cut off. */
+/** The shortest beginning of a secret that is replaced where a text is cut off. */
 const leastStart = 4;
 
 const gramLength = 4;
-/** The places of a gram that are looked at. The others of a run have grams, too. */
+/** How many places of one gram are compared. A run has other grams too. */
 const maxPlaces = 8;
 
 /** A secret as it may appear in a text. */
@@ -50,7 +50,7 @@ interface Place {
   readonly at: number;
 }
 
-/** What replaces those of the values that are secrets. */
+/** Creates a redactor for those values that are secrets. */
 export function redactorOf(known: Iterable<Known>): Redactor {
   const secrets: Secret[] = [];
   for (const { name, value } of known) secrets.push(...secretsIn(name, value));
@@ -86,7 +86,7 @@ function passwordIn(encoded: string): string {
 export class Redactor {
   readonly #forms: Form[] = [];
   readonly #places = new Map<string, Place[]>();
-  /** Each run that is long enough has a gram at one of the places that are looked at. */
+  /** Each run that is long enough has a gram at one of the compared places. */
   #step = leastRun - gramLength + 1;
 
   constructor(secrets: Iterable<Secret>) {
@@ -108,14 +108,14 @@ export class Redactor {
     let end = 0;
     for (const [from, to] of spans) {
       const start = view.rawOf(from);
-      // Spans that meet are one secret.
+      // Adjacent spans count as one secret.
       if (start > end || safe === "") safe += said.slice(end, start) + redacted;
       end = view.rawOf(to);
     }
     return safe + said.slice(end);
   }
 
-  /** The value, or a copy without secrets if it has some. Only texts, numbers and plain objects are looked at. */
+  /** The value, or a copy without secrets if it has some. Only texts, numbers and plain objects are searched. */
   value<T>(value: T): T {
     return this.#value(value) as T;
   }
@@ -146,7 +146,7 @@ export class Redactor {
     }
   }
 
-  /** Where secrets are, in order. */
+  /** The places of secrets, in order. */
   #find(text: string): [from: number, to: number][] {
     const spans: [number, number][] = [];
     let done = 0;
@@ -165,7 +165,7 @@ export class Redactor {
     return spans;
   }
 
-  /** Where the start of a secret is at the end of a text that is cut off, not before `start`. */
+  /** The place of a secret's beginning at the end of a cut-off text, not before `start`. */
   #startAtEnd(text: string, start: number): [number, number][] {
     const rest = text.replace(halfEscape, "…").slice(start, -1);
     let longest = 0;
@@ -176,10 +176,10 @@ export class Redactor {
   }
 }
 
-/** An escape that is cut off. */
+/** A cut-off escape. */
 const halfEscape = /(?:%(?:25){0,2}[0-9a-f]?|\\{1,6}(?:u0{0,2}[0-9a-f]?|x[0-9a-f]?)?|&#?x?[0-9a-z]{0,4})…$/i;
 
-/** The longest run around a place of the text, not before `start`, that the form has around its own. */
+/** The longest run around a place of the text, not before `start`, that equals the form around its own place. */
 function runAt(text: string, at: number, { form, at: place }: Place, start: number): [number, number] {
   let [from, to] = [at, at + gramLength];
   for (let left = place; from > start && left > 0 && text[from - 1] === form.text[left - 1]; left--) from--;
@@ -193,21 +193,21 @@ function* formsOf(value: string): Iterable<string> {
   const hex = Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
   const asBytes = String.fromCharCode(...bytes);
   yield viewOf(value).text;
-  // Escapes of URLs give the bytes of a character one by one.
+  // URL escapes encode the bytes of a character one by one.
   if (asBytes !== value) yield folded(asBytes);
   yield hex;
   for (const before of [0, 1, 2]) {
     const all = btoa("\0".repeat(before) + asBytes);
-    // The first and the last characters hold bits of what is beside the value, too.
+    // The first and the last characters also encode bits of the neighbouring bytes, so they are left out.
     const encoded = folded(all.slice(Math.ceil((before * 4) / 3)).replace(/.?=+$/, ""));
     if (encoded.length >= gramLength) yield encoded;
   }
 }
 
-/** A text as it is compared: with escapes decoded. */
+/** A text in the form that is compared: with escapes decoded. */
 interface View {
   readonly text: string;
-  /** The place in the text as it was given. Ask for places in order. */
+  /** The corresponding place in the original text. Call it with ascending places. */
   rawOf(at: number): number;
 }
 
@@ -215,7 +215,7 @@ interface View {
 const escape =
   /%(?:25){0,2}([0-9a-f]{2})|\\{1,6}(?:u(?:00|\{0{0,4})([0-9a-f]{2})\}?|x([0-9a-f]{2})|(["'\\/]))|&#x0{0,6}([0-9a-f]{2});|&#0{0,6}(\d{2,3});|&(amp|quot|lt|gt|apos);|\u0130/gi;
 
-/** Characters that are invisible where a text is shown: a secret with such characters in it would appear whole. */
+/** Invisible characters: a secret that they split would look complete to a reader. */
 const invisible = new RegExp(`${orders.source}|[\\u00ad\\u200b-\\u200f\\u2060\\ufeff]`);
 const escapeOrInvisible = new RegExp(`${escape.source}|${invisible.source}`, "gi");
 
@@ -226,10 +226,13 @@ function viewOf(raw: string, expression = escape): View {
   return { text: folded(replaceEach(raw, expression, decoded)), rawOf: rawPlaces(raw, expression) };
 }
 
-/** How many pieces of a text are kept apart. */
+/** How many decoded pieces of a text are kept in memory. */
 const maxPieces = 4096;
 
-/** Replaces what matches a global expression. `replaceAll` finds all matches first, which can take a hundred times the text. */
+/**
+ * Replaces the matches of a global expression. `replaceAll` collects all matches first, which can take a hundred times the memory
+ * of the text.
+ */
 export function replaceEach(
   text: string,
   expression: RegExp,
@@ -248,7 +251,7 @@ export function replaceEach(
   return replaced + pieces.join("") + text.slice(end);
 }
 
-/** The character of an escape, or nothing for what is invisible. */
+/** The character of an escape; empty for an invisible one. */
 function decoded([whole, url, unit, byte, plain, hex, decimal, name]: RegExpExecArray): string {
   if (!/^[%\\&\u0130]/.test(whole)) return "";
   const digits = url ?? unit ?? byte ?? hex;
@@ -256,7 +259,7 @@ function decoded([whole, url, unit, byte, plain, hex, decimal, name]: RegExpExec
   return plain ?? entities[name?.toLowerCase() ?? ""] ?? String.fromCharCode(code || 0x69);
 }
 
-/** Finds the escapes again, up to the last place that is asked for: there can be too many to keep them. */
+/** Searches for the escapes again, up to the last requested place, because there may be too many to store. */
 function rawPlaces(raw: string, expression: RegExp): View["rawOf"] {
   const escapes = raw.matchAll(expression);
   let next = escapes.next();
@@ -268,7 +271,7 @@ function rawPlaces(raw: string, expression: RegExp): View["rawOf"] {
   };
 }
 
-/** Without the difference of cases, and of the two alphabets of Base64. */
+/** The text without the differences of case and of the two Base64 alphabets. */
 function folded(text: string): string {
   return text.toLowerCase().replaceAll("-", "+").replaceAll("_", "/");
 }

@@ -1,8 +1,8 @@
 // The names whose values are secrets: of fields in messages, of headers, of variables and of options of a command.
 
 /**
- * Names of fields, in lower case and without `-` and `_`. Only whole names: `progressToken`, `nextPageToken` and `maxTokens` are no
- * secrets.
+ * Names of fields, in lower case and without `-` and `_`. Only whole names count: `progressToken`, `nextPageToken` and
+ * `maxTokens` are not secrets.
  */
 const fields: ReadonlySet<string> = new Set(
   (
@@ -12,11 +12,11 @@ const fields: ReadonlySet<string> = new Set(
   ).split(" "),
 );
 
-/** How the names of headers, variables and options end whose values are secrets, perhaps before a number. */
+/** The endings of names of secret headers, variables and options, optionally followed by a number. */
 const ending =
   /(?:auth|authorization|token|key|secret|password|passwd|passphrase|passcode|credentials?|cookie|dpop|assertion|signature|session[-_]?id|sid|pat|pwd|(?<![a-z])pass|key[-_]base)(?:[-_]?\d+)?$/i;
 
-/** The headers whose values are no secrets. */
+/** The headers whose values are not secrets. */
 const plainHeader =
   /^(?:accept|content-type$|user-agent$|origin$|referer$|cache-control$|trace(?:parent|state)$|baggage$|x-(?:request|correlation)-id$|mcp-(?!session-id))/;
 
@@ -29,7 +29,7 @@ export function isSecretSetting(name: string): boolean {
   return ending.test(name);
 }
 
-/** Whether the value of a header says nothing that others must not see. Names in lower case. */
+/** Whether the value of a header may be shown. Names in lower case. */
 export function isPlainHeader(name: string): boolean {
   return plainHeader.test(name);
 }

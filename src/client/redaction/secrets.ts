@@ -1,17 +1,17 @@
-// What one client must not show: its tokens, headers, session ids and the like. What finds them in texts is loaded when a text is shown.
+// The secrets of one client: its tokens, headers, session ids and the like. The redactor is loaded when a text is shown.
 import { type Later, later } from "../../async/later.ts";
 import type { Known, Redactor, RedactorOf } from "./redactor.ts";
 
 /**
- * What is remembered of one source, the newest: tokens and sessions change, and a server chooses the length of its session ids. One
- * source, such as a header that differs in each call, never takes the room of another.
+ * The newest values of one source that are remembered: tokens and sessions change, and a server chooses the length of its session
+ * ids. The limits are per source, so that a header that differs in each call does not displace other secrets.
  */
 const maxKnown = 64;
 const maxCharacters = 16_384;
-/** Each request has another proof. */
+/** Each request has a new proof. */
 const maxProofs = 4;
 
-/** What replaces secrets. Most clients show nothing of what a server says. */
+/** The redactor, loaded on first use, because most clients never show texts of the server. */
 export const redaction: Later<RedactorOf> = later(
   () => import("./redactor.ts"),
   (module) => module.redactorOf,
@@ -19,7 +19,7 @@ export const redaction: Later<RedactorOf> = later(
 
 /** The values of one source. */
 class Source {
-  /** The newest last. */
+  /** The newest value is last. */
   readonly known = new Map<string, Known>();
   readonly #most: number;
   #characters = 0;
@@ -48,8 +48,8 @@ export class Secrets {
   #redactor: Redactor | undefined;
 
   /**
-   * Adds a value. Its name, such as that of a header, says whether it is a secret, or perhaps an ordinary text. `source`: its name,
-   * unless the server chooses that.
+   * Adds a value. Its name, such as that of a header, decides whether it is a secret or perhaps an ordinary text. `source`: a
+   * name for its origin, unless the server chooses the name.
    */
   add(name: string, given: string | undefined, source: string = name): void {
     if (!given) return;
@@ -62,12 +62,12 @@ export class Secrets {
     for (const [name, value] of values) this.add(name, value, source);
   }
 
-  /** What replaces the secrets that are known now. `redactorOf`: that of `redaction`. */
+  /** The redactor for the secrets that are known now. */
   redactor(redactorOf: RedactorOf): Redactor {
     return (this.#redactor ??= redactorOf(this.#all()));
   }
 
-  /** Resolves with the value, in which the secrets are replaced. */
+  /** Resolves with the value without its secrets. */
   async clean<T>(value: T): Promise<T> {
     return this.#sources.size === 0 ? value : this.redactor(await redaction.get()).value(value);
   }

@@ -1,6 +1,7 @@
-// Refuses what cannot be sent, and what other clients pass to the methods of a client, and shows the form here.
+// Refuses arguments that cannot be sent, and those of other clients' methods, and shows the correct form.
 import { protocolNotifications } from "../../protocol/notifications.ts";
-import { func, isPlain, mismatch, problemOf } from "../../kinds.ts";
+import { func, mismatch, problemOf } from "../../kinds.ts";
+import { unfitForJson } from "../../wire/json-fit.ts";
 import { isObject } from "../../wire/message.ts";
 
 /** Refuses the object form of other clients. */
@@ -17,7 +18,7 @@ function checkArguments(method: string, tool: string, args: unknown): void {
   checkJson(method, tool, args, "arguments");
 }
 
-/** `given`: what follows the name. */
+/** `given`: the arguments after the name. */
 export function checkCall(method: string, name: unknown, given: readonly unknown[]): void {
   checkName(method, name, '{ city: "Oslo" }');
   if (given.length > 2)
@@ -27,19 +28,37 @@ export function checkCall(method: string, name: unknown, given: readonly unknown
 
 export function checkListener(event: unknown, callback: unknown): void {
   if (event !== "state") throw new TypeError(`on: there is no event ${String(event)}: use "state"`);
-  const problem = problemOf(func, callback);
-  if (problem !== undefined) throw new TypeError(`on: callback ${problem}`);
+  checkCallback("on", callback);
 }
 
-/** What JSON-RPC allows is more; MCP has objects only. */
-export function checkParams(method: string, name: string, params: unknown): void {
+export function checkCallback(method: string, callback: unknown): void {
+  const problem = problemOf(func, callback);
+  if (problem !== undefined) throw new TypeError(`${method}: callback ${problem}`);
+}
+
+/** Refuses the object form of other clients. */
+export function checkMethod(method: string, name: unknown): asserts name is string {
+  if (typeof name === "string") return;
+  const { method: given = "acme/x" } = Object(name) as { readonly method?: unknown };
+  throw new TypeError(
+    `${method} takes the method and the params apart: ${method}("${String(given)}", params)`,
+  );
+}
+
+/** JSON-RPC allows other parameters too, but MCP has only objects. */
+export function checkParams(method: string, name: unknown, params: unknown): void {
+  checkMethod(method, name);
   if (params !== undefined && !isObject(params))
     throw new TypeError(`${method}: params ${mismatch("an object", params, true)}`);
   checkJson(method, name, params, "params");
+  if (method === "notify") checkNotification(method, name);
+}
+
+/** Throws for a notification of the protocol without its prefix, which a server would ignore. */
+export function checkNotification(method: string, name: string): void {
   const whole = `notifications/${name}`;
-  // A server ignores a notification that it does not know.
-  if (method === "notify" && protocolNotifications.has(whole))
-    throw new TypeError(`notify: ${name} is no notification: did you mean "${whole}"?`);
+  if (protocolNotifications.has(whole))
+    throw new TypeError(`${method}: ${name} is no notification: did you mean "${whole}"?`);
 }
 
 export function checkMiddleware(middleware: unknown): void {
@@ -52,35 +71,10 @@ export function checkMiddleware(middleware: unknown): void {
 
 /** Throws for a value that JSON would leave out or change. */
 function checkJson(method: string, name: string, value: unknown, path: string): void {
-  const problem = problemIn(value, new Set());
+  const problem = unfitForJson(value);
   if (problem !== undefined)
     throw new TypeError(`${method}("${name}"): ${path}${problem}, which JSON cannot hold`);
 }
-
-/** The rest of the path to a value that JSON cannot hold, and what it is. `around`: the objects that it is in. */
-function problemIn(value: unknown, around: Set<object>): string | undefined {
-  if (typeof value === "number") return Number.isFinite(value) ? undefined : ` is ${value}`;
-  if (typeof value !== "object" || value === null)
-    return scalars.has(typeof value) ? undefined : ` is a ${typeof value}`;
-  if ("toJSON" in value) return undefined;
-  if (around.has(value)) return " is circular";
-  const isList = Array.isArray(value);
-  if (!isList && !isPlain(value)) return ` is a ${(value as Partial<object>).constructor?.name}`;
-  const names = isList ? undefined : Object.keys(value);
-  const { length } = names ?? (value as unknown[]);
-  around.add(value);
-  for (let at = 0; at < length; at++) {
-    const key = names?.[at] ?? at;
-    const member = (value as Readonly<Record<string | number, unknown>>)[key];
-    const problem = typeof member === "string" ? undefined : problemIn(member, around);
-    if (problem !== undefined) return isList ? `[${key}]${problem}` : `.${key}${problem}`;
-  }
-  around.delete(value);
-  return undefined;
-}
-
-/** `null` is an object to the operator. */
-const scalars: ReadonlySet<string> = new Set(["string", "boolean", "undefined", "object"]);
 
 export function checkUri(uri: unknown): void {
   if (typeof uri === "string" || uri instanceof URL) return;

@@ -1,10 +1,10 @@
-// The seam for credentials: what a client asks before it sends, and what it tells after a reply.
+// The seam for credentials: the functions that a client calls before a request and after a reply.
 
 /** A request that needs credentials. */
 export interface AuthRequest {
   readonly url: string;
   readonly method: string;
-  /** The address that you passed to `connect`. The `url` differs where the server names another one for messages. */
+  /** The address that you passed to `connect`. The `url` differs if the server names another one for messages. */
   readonly server: string;
 }
 
@@ -27,11 +27,11 @@ export interface AuthRefusal extends AuthReply {
   readonly refused: string | undefined;
   /** The `MCP-Protocol-Version` header of the refused request. */
   readonly revision: string | undefined;
-  /** Aborted when nobody waits any longer. */
+  /** Aborted when the requests no longer wait for credentials. */
   readonly signal: AbortSignal;
   /**
-   * Says that a person must visit this address, until `refused` settles: the state of the client shows it, and the time limit of
-   * `connect` stands still. Call it for each refusal that waits.
+   * Shows that a person must visit this address, until `refused` settles: in the state of the client, and by stopping the timeout
+   * of `connect`. Call it for each refusal that waits.
    */
   prompt(url: string): void;
 }
@@ -40,7 +40,7 @@ export interface AuthRefusal extends AuthReply {
 export interface ClientAuth {
   /** Returns the headers to add to a request, such as `Authorization`. Called before each HTTP request, and before a cached result is used; keep it quick. */
   headers(request: AuthRequest): HeaderFields | Promise<HeaderFields>;
-  /** Called after a 401 or 403. Resolves with whether it is worth trying again. */
+  /** Called after a 401 or 403. Resolves with whether the request should be sent again. */
   refused?(refusal: AuthRefusal): boolean | Promise<boolean>;
   /** Called for each reply when its headers have arrived, before `refused`. */
   replied?(reply: AuthReply): void;

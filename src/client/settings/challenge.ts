@@ -1,11 +1,11 @@
-// Reads `WWW-Authenticate`: why a server refused a request, and where its metadata is.
+// Reads `WWW-Authenticate`: the reason of a refusal, and the URL of the metadata.
 
-/** What a server said when it refused a request. */
+/** The server's explanation of a refusal. */
 export interface Challenge {
   readonly scheme: "Bearer" | "DPoP" | undefined;
   readonly error: string | undefined;
   readonly errorDescription: string | undefined;
-  /** Undefined if the server names none. */
+  /** Undefined if the server names no scopes. */
   readonly scope: readonly string[] | undefined;
   readonly resourceMetadata: string | undefined;
 }
@@ -16,8 +16,8 @@ const maxHeader = 16_384;
 const part = /([^\s,;="]+)(?:\s*=\s*(?:"((?:[^"\\]|\\.)*)"?|([^\s,;]*)))?/gs;
 
 /**
- * Reads what the challenges for bearer and DPoP tokens say together: the first value of each parameter counts. Servers write
- * odd headers, so whatever cannot be read is skipped.
+ * Combines the challenges for bearer and DPoP tokens: the first value of each parameter counts. Servers write malformed headers,
+ * so unreadable parts are skipped.
  */
 export function parseChallenge(header = ""): Challenge {
   const text = header.slice(0, maxHeader);

@@ -1,4 +1,4 @@
-// Checks the options of `connect` and of calls, and fills in the defaults. What cannot work throws, and names the option.
+// Checks the options of `connect` and of calls, and fills in the defaults. An invalid option throws an error that names it.
 import { ConfigurationError } from "../../errors.ts";
 import {
   either,
@@ -32,7 +32,7 @@ import type { ClientEvent, IgnoredEvent } from "./events.ts";
 import { type Backoff, type ClientLimits, defaultBackoff, defaultClientLimits } from "./limits.ts";
 import type { CallOptions, CallSettings, ConnectOptions } from "./options.ts";
 
-/** The options of `connect` with their defaults, as far as they have some. */
+/** The options of `connect`, with defaults where there are some. */
 export interface ClientSettings extends Filled<CallSettings> {
   readonly info: Implementation;
   readonly revision: string;
@@ -44,7 +44,7 @@ export interface ClientSettings extends Filled<CallSettings> {
   readonly observe: ((event: ClientEvent) => void) | undefined;
 }
 
-/** The version that a client gives by default: the one of package.json. */
+/** The default version of a client: the one of package.json. */
 const version = "0.1.0";
 
 const callDefaults: Filled<CallSettings> = {
@@ -84,7 +84,7 @@ export const knownCallOptions: Known<CallOptions> = {
   inputRequired: oneOf("answer", "return"),
 };
 
-/** The requests that other options answer. */
+/** The requests that have an option of their own to answer them. */
 const answeredBy: Readonly<Record<string, string>> = {
   "elicitation/create": "pass onElicit",
   "sampling/createMessage": "pass onSample",
@@ -92,7 +92,7 @@ const answeredBy: Readonly<Record<string, string>> = {
   ping: "the client answers it",
 };
 
-/** The notifications that something else receives, the same on every revision. */
+/** The notifications that have their own way to be received, the same on every revision. */
 const heardBy: Readonly<Record<string, string>> = {
   [listChanged.tools]: "use client.listen({ tools: true })",
   [listChanged.prompts]: "use client.listen({ prompts: true })",
@@ -160,7 +160,7 @@ export const knownConnectOptions: Known<ConnectOptions> = {
   signal,
 };
 
-/** Throws for the first option of a call that does not exist or cannot work. `known`: those of the method. */
+/** Throws for the first unknown or invalid option of a call. `known`: the options of the method. */
 export function checkCallOptions(
   subject: string,
   options: object | undefined,
@@ -173,7 +173,7 @@ function named(names: string, remedy: string): Record<string, string> {
   return Object.fromEntries(names.split(" ").map((name) => [name, remedy]));
 }
 
-/** Names that other packages have for options of `connect`, and what to write here. */
+/** Option names of other packages, and the options of `connect` that replace them. */
 const otherOptions: Readonly<Record<string, string>> = {
   versionNegotiation: 'pass revision: "auto", "modern", "legacy" or a date',
   protocolVersion: "did you mean revision?",
@@ -198,7 +198,7 @@ function ofConnect(name: string): string | undefined {
   return Object.hasOwn(knownConnectOptions, name) ? "is not an option: pass it to connect" : undefined;
 }
 
-/** Says what to use for a method of the protocol. */
+/** Names the option or method to use for a method of the protocol. */
 function ownMethod(
   kind: string,
   instead: Readonly<Record<string, string>>,
@@ -221,7 +221,7 @@ function refuseNames(
   }
 }
 
-/** Throws for the first option of `connect` that does not exist or cannot work, and fills in the defaults. */
+/** Throws for the first unknown or invalid option of `connect`, and fills in the defaults. */
 export function resolveOptions(options: ConnectOptions): ClientSettings {
   checkOptions({ subject: "connect", problem: otherOption }, options, knownConnectOptions);
   const { limits, backoff, observe, logLevel, onLog, ...given } = givenOf(options);
@@ -243,7 +243,10 @@ export function resolveOptions(options: ConnectOptions): ClientSettings {
   };
 }
 
-/** An observer, of events or of messages, whose exceptions end no call. They are not reported, because the observer itself would get the report. */
+/**
+ * Wraps an observer of events or messages, so that its exceptions do not end calls. They are not reported, because the observer
+ * itself would receive the report.
+ */
 export function guarded<Seen>(
   observe: (seen: Seen) => void,
   thrown: (error: unknown) => void = () => {},
@@ -261,12 +264,12 @@ export function isAuthorization(header: string): boolean {
   return header.toLowerCase() === "authorization";
 }
 
-/** Whether a value can be a token. The name of its scheme is not part of it. */
+/** Whether a value can be a token. A token does not include the name of its scheme. */
 export function isToken(value: unknown): value is string {
   return isFilled(value) && !/^bearer\s/i.test(value);
 }
 
-/** What to do with the text of an object, or the path of a file that has one. */
+/** Advice for passing the text of an object, or the path of its file, instead of the object. */
 export function parsedFirst(value: unknown): string | undefined {
   if (typeof value !== "string") return undefined;
   return `it is a text: ${/^\s*\{/.test(value) ? "pass JSON.parse(text)" : "read and parse the file first"}`;
@@ -274,7 +277,7 @@ export function parsedFirst(value: unknown): string | undefined {
 
 type Observe = ((event: IgnoredEvent) => void) | undefined;
 
-/** Says that something is ignored: to the observer, or on the console if there is none. */
+/** Reports that something is ignored: to the observer, or on the console if there is none. */
 export function tellIgnored(observe: Observe, reason: string): void {
   if (observe) observe({ type: "ignored", reason });
   else console.warn(reason);
@@ -282,7 +285,7 @@ export function tellIgnored(observe: Observe, reason: string): void {
 
 const told = new WeakSet();
 
-/** The same for what a function of the user, or of those that `own` has, threw: on the console only once. */
+/** Reports an exception of the user's function `own`: to the observer, or on the console, there only once for each function. */
 export function tellThrown(observe: Observe, own: object, reason: string): void {
   if (!observe && told.has(own)) return;
   told.add(own);

@@ -5,7 +5,7 @@ import type { CallToolResult } from "./received.ts";
 import type { RpcError } from "../../wire/message.ts";
 
 /**
- * The server answered a request with an error.
+ * The server responded to a request with an error.
  *
  * @example
  * ```ts
@@ -21,7 +21,7 @@ import type { RpcError } from "../../wire/message.ts";
 export class RpcRejection extends Error {
   /** The JSON-RPC code. */
   readonly code: number;
-  /** Without the secrets that the client sent. So is the message. */
+  /** Without the secrets that the client sent, which are also removed from the message. */
   readonly data: unknown;
 
   constructor(error: RpcError, cause?: unknown) {
@@ -121,8 +121,8 @@ export class HttpFailure extends HalyardError {
 }
 
 /**
- * The server requires credentials (401), or other ones (403). A 403 that is not about tokens is an {@link HttpFailure}: it has no challenge
- * for one, and none was sent. The message has the server's reason, and the scopes that it names.
+ * The server requires credentials (401), or other ones (403). The message has the server's reason, and the scopes that it names.
+ * A 403 to a request without a token, with no challenge for one, is an {@link HttpFailure}.
  *
  * @example
  * ```ts
@@ -157,7 +157,7 @@ export class AuthRequired extends HalyardError {
   }
 }
 
-/** The limits of time that a call or `connect` can meet. */
+/** The timeouts of a call or of `connect`. */
 export type TimeLimit = "timeoutMs" | "maxTimeMs" | "connectTimeoutMs";
 
 /**
@@ -177,7 +177,7 @@ export type TimeLimit = "timeoutMs" | "maxTimeMs" | "connectTimeoutMs";
  * ```
  */
 export class CallTimeout extends HalyardError {
-  /** The option whose time is over. */
+  /** The option with the exceeded time. */
   readonly limit: TimeLimit;
 
   constructor(
@@ -185,15 +185,15 @@ export class CallTimeout extends HalyardError {
     timeMs: number,
     what: string,
     known: {
-      /** The address at which a person has to sign in first. */
+      /** The address at which a person must sign in first. */
       readonly signInUrl?: string | undefined;
-      /** What the server wrote instead of messages, on lines of their own. */
+      /** The output of the server besides messages, each part on lines of its own. */
       readonly written?: string;
     } = {},
   ) {
     const { signInUrl, written = "" } = known;
     const ended = limit === "timeoutMs" ? `${timeMs} ms without a sign of progress` : `${timeMs} ms`;
-    const meanwhile = signInUrl ? `, waiting for somebody to sign in at ${shownUrl(signInUrl)}` : "";
+    const meanwhile = signInUrl ? `, waiting for a user to sign in at ${shownUrl(signInUrl)}` : "";
     super(
       "TIMEOUT",
       `${what}: no response after ${ended}${meanwhile}: raise ${limit} if it needs longer${written}`,
@@ -276,7 +276,7 @@ export class ToolCallError extends HalyardError {
   readonly result: CallToolResult;
 
   constructor(tool: string, result: CallToolResult) {
-    // A server may send anything as a block.
+    // A server may send any values as blocks.
     const blocks = result.content as readonly ({ type?: unknown; text?: unknown } | null)[];
     const text = blocks
       .flatMap((block) => (block?.type === "text" && typeof block.text === "string" ? [block.text] : []))
@@ -318,14 +318,14 @@ export class OutputMismatch extends HalyardError {
 
 /** Why a task has no result. */
 export type TaskEndReason =
-  /** Somebody cancelled it. */
+  /** The task was cancelled, by this client or another. */
   | "cancelled"
-  /** The server could not be reached until the time was over for which it keeps the task. */
+  /** The server could not be reached before the time that it keeps the task was over. */
   | "expired"
   /** The server does not know the task: it has expired, the server has lost it, or it belongs to another caller. */
   | "unknown";
 
-/** The id of a task in an error: as it is, unless it is long or has characters that could pass for other text. */
+/** The id of a task in an error. It is escaped or shortened if it is long or has characters that could pass for other text. */
 export function shownId(id: string): string {
   return /^[\x21-\x7e]{1,100}$/.test(id) ? id : clip(JSON.stringify(id));
 }
@@ -395,7 +395,7 @@ export class CannotStart extends HalyardError {
   }
 }
 
-/** What was thrown, as an error: your own functions may throw anything. */
+/** Converts a thrown value to an error: the user's functions may throw any value. */
 export function toError(thrown: unknown): Error {
   return thrown instanceof Error ? thrown : new Error(String(thrown), { cause: thrown });
 }

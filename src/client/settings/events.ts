@@ -37,33 +37,36 @@ export interface StreamEvent {
   readonly reason?: string | undefined;
 }
 
-/** A structured result does not match the output schema of its tool; the result is kept. */
+/** A structured result does not match the output schema of its tool. The call still returns the result. */
 export interface MismatchEvent {
   readonly type: "mismatch";
   readonly tool: string;
   readonly problem: string;
 }
 
-/** The client ignores something that the server sent, such as a response to nothing, or a tool whose header annotations are invalid. */
+/**
+ * The client ignores something that the server sent, such as a response to no request, or a tool whose header annotations are
+ * invalid.
+ */
 export interface IgnoredEvent {
   readonly type: "ignored";
   readonly reason: string;
 }
 
-/** The server sent a message that is not part of the protocol, and that no handler takes: pass `onNotification` or `onRequest`. */
+/** The server sent a message that is not part of the protocol and has no handler: pass `onNotification` or `onRequest`. */
 export interface UnhandledEvent {
   readonly type: "unhandled";
   readonly message: "notification" | "request";
   readonly method: string;
 }
 
-/** A handler has answered a question of the server, or could not. */
+/** A handler has answered a question of the server, or failed to. */
 export interface QuestionEvent {
   readonly type: "question";
   readonly method: string;
   readonly durationMs: number;
   readonly outcome: "ok" | "error" | "cancelled";
-  /** What the handler threw, or what is wrong with the question. A legacy server sees neither. */
+  /** The exception of the handler, or the problem of the question. A legacy server sees neither. */
   readonly error?: unknown;
 }
 

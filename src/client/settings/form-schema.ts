@@ -1,8 +1,8 @@
 // The form that a server asks the user to fill in, the same for every revision.
 
-/** What every field of a form may have. */
+/** The members of every field. */
 type Labelled = {
-  /** What to call the field. @default {its name} */
+  /** The label of the field. @default {its name} */
   readonly title?: string;
   readonly description?: string;
 };
@@ -12,9 +12,9 @@ export type TextField = Labelled & {
   readonly type: "string";
   /** The choices. */
   readonly enum?: string[];
-  /** What to call the choices of `enum`, in the same order. */
+  /** The labels of the choices of `enum`, in the same order. */
   readonly enumNames?: string[];
-  /** The choices, with what to call them. */
+  /** The choices with their labels. */
   readonly oneOf?: FormChoice[];
   readonly minLength?: number;
   readonly maxLength?: number;
@@ -23,7 +23,7 @@ export type TextField = Labelled & {
   readonly default?: string;
 };
 
-/** A number, or a whole one. */
+/** A number or an integer. */
 export type NumberField = Labelled & {
   readonly type: "number" | "integer";
   readonly minimum?: number;
@@ -40,7 +40,7 @@ export type ListField = Labelled & {
   readonly items: {
     /** The choices. */
     readonly enum?: string[];
-    /** The choices, with what to call them. */
+    /** The choices with their labels. */
     readonly anyOf?: FormChoice[];
   };
   readonly minItems?: number;
@@ -50,19 +50,21 @@ export type ListField = Labelled & {
 
 /** One of the choices of a field. */
 export type FormChoice = {
-  /** The value that the answer has. */
+  /** The value of the choice in the answer. */
   readonly const: string;
-  /** What to call it. @default {the value} */
+  /** The label of the choice. @default {the value} */
   readonly title?: string;
 };
 
-/** A field of a form. `type` tells which. */
+/** A field of a form. Its `type` tells which kind. */
 export type FormField = TextField | NumberField | BooleanField | ListField;
 
-/** A form: its fields by name, in the order in which to ask. The client refuses what is none, before it calls your handler. */
+/**
+ * A form: its fields by name, in the order in which to show them. The client rejects invalid forms before it calls your handler.
+ */
 export type FormSchema = {
   readonly type: "object";
   readonly properties: { readonly [name: string]: FormField };
-  /** The names of the fields that cannot be left out. */
+  /** The names of the required fields. */
   readonly required?: string[];
 };

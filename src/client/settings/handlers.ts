@@ -1,11 +1,11 @@
-// The handlers with which the user of a client answers the server's questions, and what they receive.
+// The handlers with which a client answers the server's questions, and their parameters.
 import type { ModelPreferences, Root, SamplingContent, SamplingTool } from "../../protocol/asking.ts";
 import type { LogLevel } from "../../protocol/model.ts";
 import type { JsonObject } from "../../wire/message.ts";
 import type { SamplingMessage } from "./received.ts";
 import type { FormSchema } from "./form-schema.ts";
 
-/** What every question comes with. */
+/** The second parameter of every question handler. */
 export interface QuestionContext {
   /** Aborted when the server no longer waits for the answer. */
   readonly signal: AbortSignal;
@@ -19,13 +19,16 @@ export interface QuestionContext {
 export interface FormQuestion {
   readonly mode: "form";
   readonly message: string;
-  /** The form, which the client has checked. */
+  /** The form, which the client has validated. */
   readonly requestedSchema: FormSchema;
-  /** All that the server sent. */
+  /** The complete parameters that the server sent. */
   readonly params: JsonObject;
 }
 
-/** A page for the user to visit, with `http` or `https`: the client refuses others. Show the whole URL, ask for consent, and open it outside the client; never fetch it yourself. */
+/**
+ * A page for the user to visit, with `http` or `https`: the client rejects other schemes. Show the whole URL, ask for consent,
+ * and open it outside the client; never fetch it yourself.
+ */
 export interface UrlQuestion {
   readonly mode: "url";
   readonly message: string;
@@ -36,23 +39,23 @@ export interface UrlQuestion {
 
 /** What the user did. Fields of a form that are missing in `content` get the defaults of its schema. */
 export type ElicitAnswer =
-  | { readonly action: "accept"; readonly content?: JsonObject }
+  | { readonly action: "accept"; readonly content?: JsonObject | undefined }
   | { readonly action: "decline" }
   | { readonly action: "cancel" };
 
 /**
- * Answers forms, pages or both. If it throws, a legacy server receives an error without details (those of a `ProtocolError` if
- * it throws one), and the call of a modern client rejects with what it threw.
+ * Answers forms, pages or both. If it throws, a legacy server receives an error without details (those of a `ProtocolError` if it
+ * throws one), and the call of a modern client rejects with the exception.
  */
 export type OnElicit<Question> = (
   question: Question,
   context: QuestionContext,
 ) => ElicitAnswer | Promise<ElicitAnswer>;
 
-/** A function for both modes, or one for each mode that you support: only those are declared. */
+/** A function for both modes, or one for each mode that you support. The client declares only these modes. */
 export type ElicitOption =
   | OnElicit<FormQuestion | UrlQuestion>
-  | { readonly form?: OnElicit<FormQuestion>; readonly url?: OnElicit<UrlQuestion> };
+  | { readonly form?: OnElicit<FormQuestion> | undefined; readonly url?: OnElicit<UrlQuestion> | undefined };
 
 /** A request to your model. */
 export interface SampleQuestion {
@@ -68,12 +71,12 @@ export interface SampleQuestion {
   readonly toolChoice?: { readonly mode?: "auto" | "required" | "none" };
 }
 
-/** What your model answered. */
+/** The answer of your model. */
 export interface SampleAnswer {
   readonly role: "assistant" | "user";
   readonly content: SamplingContent | readonly SamplingContent[];
   readonly model: string;
-  readonly stopReason?: string;
+  readonly stopReason?: string | undefined;
 }
 
 /** Asks your model. Throw `InputDeclined` if the user rejects the request. */
@@ -82,13 +85,13 @@ export type OnSample = (
   context: QuestionContext,
 ) => SampleAnswer | Promise<SampleAnswer>;
 
-/** A function, or one with what else it supports. */
+/** A function, or an object with a function and the features that it supports. */
 export type SampleOption =
   | OnSample
   | {
       readonly answer: OnSample;
-      /** Whether it handles `tools` and `toolChoice`. */ readonly tools?: boolean;
-      /** Whether it handles `includeContext`. */ readonly context?: boolean;
+      /** Whether it handles `tools` and `toolChoice`. */ readonly tools?: boolean | undefined;
+      /** Whether it handles `includeContext`. */ readonly context?: boolean | undefined;
     };
 
 /** The folders that the server may work on, or a function that returns the current ones. */

@@ -1,8 +1,9 @@
-// What a client returns: the types of the model with plain arrays, so that code written for the official SDK can take them.
+// The return types of a client: the types of the model with mutable arrays, so that code written for the official SDK accepts
+// them.
 import type * as asking from "../../protocol/asking.ts";
 import type * as model from "../../protocol/model.ts";
 
-/** The type without `readonly`, also inside. What is not known stays so. */
+/** The type without `readonly` at all levels. `unknown` stays as it is. */
 type Received<T> = unknown extends T ? T : { -readonly [Name in keyof T]: Received<T[Name]> };
 
 /** One piece of a tool result or of a prompt message. */

@@ -1,18 +1,18 @@
-// The environment variables whose values are part of what clients connect to: nothing that is shown has those values.
+// The environment variables whose values are part of the targets of clients: these values are never shown.
 
-/** Shorter values are parts of ordinary texts. */
+/** Shorter values occur in ordinary texts. */
 const minLength = 6;
 
 /** Values by the names of variables. */
 export type Variables = Map<string, string>;
 
-/** Those that are secrets. The environment belongs to the whole process, and so do these. */
+/** The secret ones. They apply to the whole process, as the environment does. */
 const secrets: Variables = new Map();
-/** Others would be found in what has nothing to do with them, such as `localhost`. */
+/** The variables that are not secrets, by host, because values such as `localhost` also occur in unrelated texts. */
 const byHost = new Map<string, Variables>();
 const byCommand = new WeakMap<object, Variables>();
 
-/** Tells that a target, a URL or a command, has the values of these variables in it. */
+/** Registers that a target, a URL or a command, contains the values of these variables. */
 export function useVariables(target: unknown, used: Variables, isSecret: (name: string) => boolean): void {
   const long = [...used].filter(([, value]) => value.length >= minLength);
   for (const [name, value] of long) if (isSecret(name)) secrets.set(name, value);
@@ -21,20 +21,20 @@ export function useVariables(target: unknown, used: Variables, isSecret: (name: 
   byHost.set(host, new Map([...(byHost.get(host) ?? []), ...long]));
 }
 
-/** The variables of a target, and all that are secrets. */
+/** The variables of a target, and all secret ones. */
 export function variablesOf(target: unknown): Variables {
   const isUrl = typeof target === "string" || target instanceof URL;
   const own = isUrl ? byHost.get(hostOf(String(target))) : byCommand.get(Object(target));
   return new Map([...secrets, ...(own ?? [])]);
 }
 
-/** The host of a URL, which may lack its scheme; a text that is no URL is its own. */
+/** The host of a URL, which may lack its scheme; for any other text, the text itself. */
 function hostOf(url: string): string {
   const whole = url.includes("://") ? url : `http://${url}`;
   return (URL.canParse(whole) && new URL(whole).host) || url;
 }
 
-/** The text with the names of variables, as `${NAME}`, where it has their values, also where a URL encodes those. */
+/** The text with the values of variables replaced by their names, as `${NAME}`, also where a URL encodes the values. */
 export function withVariableNames(text: string, variables: Variables): string {
   let safe = text;
   const longestFirst = [...variables].toSorted(([, one], [, other]) => other.length - one.length);

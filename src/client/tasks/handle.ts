@@ -1,13 +1,15 @@
-// The handle of a task: what the user of a client does with it, now or in another process.
+// The handle of a task for the user of a client, in the same or another process.
 import { ignoreRejection, untilAborted } from "../../async/promises.ts";
 import { longestTimerMs } from "../../async/timers.ts";
 import { type Known, milliseconds, signal as abortSignal, textRecord } from "../../kinds.ts";
+import { refuseNames, type RefusedNames } from "../../refused-names.ts";
 import type { CallToolResult } from "../settings/received.ts";
 import type { JsonObject } from "../../wire/message.ts";
 import type { Answers } from "../answering/question.ts";
 import type { Core, CoreRequestOptions } from "../calls/core.ts";
 import type { Catalogue } from "../catalogue/catalogue.ts";
 import { beginBudget } from "../channel/channel.ts";
+import { checkCallback } from "../settings/arguments.ts";
 import { checkCallOptions } from "../settings/checks.ts";
 import { CallTimeout, TaskEnded } from "../settings/errors.ts";
 import type { CallOptions } from "../settings/options.ts";
@@ -15,7 +17,7 @@ import { TaskRequests } from "./requests.ts";
 import { hasEnded, type ReadTask, type TaskState } from "./task.ts";
 import { type AwaitedTask, Waiting } from "./waiting.ts";
 
-/** A task as JSON, from which any client of the same server and user can go on with it. */
+/** A task as JSON, with which any client of the same server and user can continue it. */
 export interface StoredTask {
   readonly tool: string;
   /** Missing if the server returned the result at once. */
@@ -51,13 +53,13 @@ export interface TaskHandle {
   /** Asks the server what the task is doing. */
   status(options?: TaskOptions): Promise<TaskState>;
   /**
-   * Waits for the result, and answers the questions of the task meanwhile. The task goes on if you stop waiting by `signal`, or if
-   * `maxTimeMs` is over.
+   * Waits for the result, and answers the questions of the task meanwhile. The task continues if you stop waiting with `signal`,
+   * or if `maxTimeMs` is over.
    */
   result(options?: CallOptions): Promise<CallToolResult>;
-  /** Cancels the task. Resolves when the server has taken note; the task may end in another way before it stops. */
+  /** Cancels the task. Resolves when the server has accepted the cancellation; the task may still end in another way. */
   cancel(options?: TaskOptions): Promise<void>;
-  /** Calls back with each new status that `result` or `status` learn. Returns the function that ends it. */
+  /** Calls `callback` with each new status that `result` or `status` receives. Returns the function that ends it. */
   onStatus(callback: (state: TaskState) => void): () => void;
   toJSON(): StoredTask;
 }
@@ -71,23 +73,30 @@ const knownTaskOptions: Known<TaskOptions> = {
   headers: textRecord,
 };
 
-/** What tasks need of their client. */
+/** The parts of the client that tasks need. */
 export interface TaskParts {
   readonly core: Core;
   readonly answers: Answers;
   readonly catalogue: Catalogue;
-  /** Returns the result as the user receives it: checked against the tool's output schema, thrown if `throwOnError`. */
+  /** Converts the result for the user: checks it against the tool's output schema, and throws it if `throwOnError`. */
   finish(tool: string, result: JsonObject, options: CallOptions): CallToolResult | Promise<CallToolResult>;
 }
 
-/** What is known of a task from the call that created it. */
+/** The facts about a task from the call that created it. */
 export interface TaskOrigin {
   /** When the server may forget the task, by `performance.now()`. */
   readonly expiresAt: number;
-  /** Hold for everything that is done with the handle, unless it has its own. */
+  /** The default options of everything that is done with the handle. */
   readonly options: Omit<CallOptions, "signal">;
   readonly progressToken?: string | number | undefined;
 }
+
+/** The members of a result, and names of other packages, which the handle does not have. */
+const otherNames: RefusedNames = {
+  subject: "The handle of a task",
+  methods: { "wait getResult poll": "result()", getStatus: "status()" },
+  read: { taskId: "id", "content structuredContent isError": "await task.result(), which has it" },
+};
 
 /** A task of the server. */
 export class OpenTask implements TaskHandle, AwaitedTask {
@@ -100,10 +109,14 @@ export class OpenTask implements TaskHandle, AwaitedTask {
   readonly #callbacks = new Set<(state: TaskState) => void>();
   #state: TaskState;
   #expiresAt: number;
-  /** When the task was first seen: the time for which the server keeps it runs from then. */
+  /** When the client first saw the task: the time that the server keeps it runs from then. */
   readonly #since = performance.now();
   #waiting: { readonly waiting: Waiting; callers: number } | undefined;
   #result: JsonObject | undefined;
+
+  static {
+    refuseNames(this.prototype, otherNames);
+  }
 
   constructor(tool: string, id: string, state: TaskState, origin: TaskOrigin, parts: TaskParts) {
     this.tool = tool;
@@ -136,7 +149,7 @@ export class OpenTask implements TaskHandle, AwaitedTask {
   async result(options: CallOptions = {}): Promise<CallToolResult> {
     checkCallOptions("result", options);
     const settings = { ...this.#options, ...options };
-    return this.#parts.finish(this.tool, await this.wait(settings), settings);
+    return this.#parts.finish(this.tool, await this.untilEnded(settings), settings);
   }
 
   async cancel(options: TaskOptions = {}): Promise<void> {
@@ -145,6 +158,7 @@ export class OpenTask implements TaskHandle, AwaitedTask {
   }
 
   onStatus(callback: (state: TaskState) => void): () => void {
+    checkCallback("onStatus", callback);
     this.#callbacks.add(callback);
     return () => void this.#callbacks.delete(callback);
   }
@@ -163,8 +177,8 @@ export class OpenTask implements TaskHandle, AwaitedTask {
     for (const callback of this.#callbacks) this.#tell(callback);
   }
 
-  /** Waits for the result as the server sends it. However many wait, the server is asked once. */
-  async wait(options: CoreRequestOptions): Promise<JsonObject> {
+  /** Waits for the result as the server sends it. All waiting callers share one request. */
+  async untilEnded(options: CoreRequestOptions): Promise<JsonObject> {
     if (this.#result !== undefined) return this.#result;
     const shared = (this.#waiting ??= { waiting: this.#beginWaiting(options), callers: 0 });
     shared.callers++;
@@ -179,7 +193,7 @@ export class OpenTask implements TaskHandle, AwaitedTask {
     }
   }
 
-  /** Cancels a task whose result nobody will fetch, as far as the server can be reached. */
+  /** Cancels a task whose result the caller will not fetch, if the server can be reached. */
   abandon(error: unknown): void {
     if (!hasEnded(this.#state) && !(error instanceof TaskEnded)) ignoreRejection(this.cancel());
   }
@@ -220,12 +234,16 @@ export class OpenTask implements TaskHandle, AwaitedTask {
   }
 }
 
-/** A call that the server answered at once, although it could have become a task. */
+/** A call that could have become a task, but that the server answered with its result. */
 export class FinishedTask implements TaskHandle {
   readonly tool: string;
   readonly id: undefined;
   readonly #result: JsonObject;
   readonly #parts: TaskParts;
+
+  static {
+    refuseNames(this.prototype, otherNames);
+  }
 
   constructor(tool: string, result: JsonObject, parts: TaskParts) {
     this.tool = tool;

@@ -1,4 +1,4 @@
-// The questions of a task: each generation has its own way to ask them and to bring the answers.
+// The questions of a task: each generation of tasks has its own way to ask them and to receive the answers.
 import type { JsonObject } from "../../wire/message.ts";
 import type { Answers } from "../answering/question.ts";
 import { answerAll, readQuestions } from "../answering/rounds.ts";
@@ -7,25 +7,25 @@ import { InvalidResponse, RpcRejection, shownId } from "../settings/errors.ts";
 import { isPassing, type TaskRequestOptions, type TaskRequests } from "./requests.ts";
 import { hasEnded, type ReadTask } from "./task.ts";
 
-/** Brings what a task waits for. */
+/** Answers the questions that a task waits for. */
 export interface TaskInput {
-  /** Called each time when the task is seen to wait for input. */
+  /** Called each time the task is seen to wait for input. */
   look(task: ReadTask): void;
 }
 
-/** What input needs. */
+/** The parts that answering questions needs. */
 export interface InputParts {
   readonly core: Core;
   readonly answers: Answers;
   readonly requests: TaskRequests;
-  /** The keys of the questions that were asked: each is asked once in the life of a task. */
+  /** The keys of the questions that were asked: each is asked once for each task. */
   readonly asked: Set<string>;
   readonly options: TaskRequestOptions & { readonly signal: AbortSignal };
   readonly resolve: (result: JsonObject) => void;
   readonly reject: (error: unknown) => void;
 }
 
-/** Tasks of the extension hold their questions; `tasks/update` brings the answers. */
+/** For tasks of the extension, which hold their questions: `tasks/update` sends the answers. */
 export class UpdateInput implements TaskInput {
   readonly #parts: InputParts;
   /** Answers that did not reach the server. */
@@ -55,7 +55,7 @@ export class UpdateInput implements TaskInput {
       const given = await answerAll(questions, answers, core.peer.revision, options.signal);
       await this.#send(given);
     } catch (error) {
-      // Nobody got an answer: who waits for the task next is asked again.
+      // The server has no answers, so the next wait for the task asks these questions again.
       for (const [key] of questions) asked.delete(key);
       throw error;
     }
@@ -68,14 +68,14 @@ export class UpdateInput implements TaskInput {
       await requests.send("tasks/update", { inputResponses }, options);
     } catch (error) {
       if (isPassing(error)) this.#unsent = { ...(this.#unsent as JsonObject | undefined), ...inputResponses };
-      // The task may have ended meanwhile, and then needs no answer.
+      // The task may have ended meanwhile, and then it needs no answers.
       else if (!(error instanceof RpcRejection) || !hasEnded((await requests.get(options)).state))
         throw error;
     }
   }
 }
 
-/** Tasks of 2025-11-25 ask by requests, for which the client waits by requesting the result. */
+/** For tasks of 2025-11-25, which ask by requests on the stream of `tasks/result`. */
 export class ResultInput implements TaskInput {
   readonly #parts: InputParts;
   #isOpen = false;
@@ -89,7 +89,7 @@ export class ResultInput implements TaskInput {
     const { requests, options, resolve } = this.#parts;
     this.#isOpen = true;
     const closed = (): void => void (this.#isOpen = false);
-    // If it fails, the next look at the task tells what to do.
+    // If the request fails, the next look at the task decides what to do.
     requests.send("tasks/result", {}, { ...options, isStream: true }).then(resolve, closed);
   }
 }

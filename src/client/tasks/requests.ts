@@ -1,4 +1,4 @@
-// The requests about one task, and what their failures mean for somebody who waits for it.
+// The requests about one task, and what their failures mean for a caller that waits for it.
 import { errorCodes } from "../../errors.ts";
 import { encodeHeaderValue } from "../../protocol/header-value.ts";
 import type { JsonObject } from "../../wire/message.ts";
@@ -20,7 +20,7 @@ export class TaskRequests {
     this.#core = core;
   }
 
-  /** Asks for the task. Rejects with TaskEnded if the server does not know it. */
+  /** Requests the task. Rejects with TaskEnded if the server does not know it. */
   async get(options: TaskRequestOptions): Promise<ReadTask> {
     try {
       return readTask(await this.send("tasks/get", {}, options), this.id);
@@ -29,7 +29,7 @@ export class TaskRequests {
     }
   }
 
-  /** Resolves when the server has taken note, or if the task has ended already. */
+  /** Resolves when the server has accepted the cancellation, or if the task has already ended. */
   async cancel(options: TaskRequestOptions): Promise<void> {
     try {
       await this.send("tasks/cancel", {}, options);
@@ -68,9 +68,9 @@ export class TaskRequests {
   }
 }
 
-/** Whether a request about a task may succeed later: the server restarts, or cannot read its tasks for now. */
+/** Whether a request about a task may succeed later: the server is restarting, or temporarily cannot read its tasks. */
 export function isPassing(error: unknown): boolean {
-  // A connection that is not opened again was cut, but cannot have run anything.
+  // If the client does not reconnect, a lost connection is final, but no request can have run.
   if (error instanceof ConnectionLost)
     return error.reason === "cut" ? error.mayHaveRun : error.reason !== "closed" && error.reason !== "exited";
   if (error instanceof HttpFailure)

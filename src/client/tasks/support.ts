@@ -1,4 +1,5 @@
-// Whether the client decides which calls of a server become tasks: every call asks this, and few need the rest of tasks.
+// Whether the client decides which calls become tasks. In a file of its own, because every call needs it and few need the rest of
+// tasks.
 import { isObject } from "../../wire/message.ts";
 import type { Peer } from "../connection/peer.ts";
 

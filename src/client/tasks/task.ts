@@ -15,13 +15,13 @@ const isFinal: Readonly<Record<TaskStatus, boolean>> = {
   cancelled: true,
 };
 
-/** What the server says about a task. */
+/** The state of a task, from the server. */
 export interface TaskState {
   readonly status: TaskStatus;
   readonly statusMessage?: string | undefined;
   /** How long the server keeps the task from its start; null if for ever. */
   readonly ttlMs?: number | null | undefined;
-  /** How often the server wants to be asked. */
+  /** How often the server wants the client to poll. */
   readonly pollIntervalMs?: number | undefined;
   /** ISO 8601. */
   readonly createdAt?: string | undefined;
@@ -29,7 +29,7 @@ export interface TaskState {
   readonly lastUpdatedAt?: string | undefined;
 }
 
-/** A task as the server wrote it: its state, and what a final or asking one has besides. */
+/** A task as the server sent it: its state, with the result, error or questions. */
 export interface ReadTask {
   readonly id: string;
   readonly state: TaskState;

@@ -1,4 +1,4 @@
-// Starts calls as tasks, waits for those that become one, and goes on with stored ones.
+// Starts calls as tasks, waits for calls that become one, and continues stored ones.
 import { HalyardError } from "../../errors.ts";
 import { extensionIds } from "../../protocol/meta.ts";
 import { isObject, type JsonObject } from "../../wire/message.ts";
@@ -20,7 +20,7 @@ import { createdTask } from "./task.ts";
 
 /** The options of `startTask`. */
 export interface StartTaskOptions extends CallOptions {
-  /** How long the server should keep the task. Only servers of 2025-11-25 are told; others decide by themselves. */
+  /** How long the server should keep the task. Only servers of 2025-11-25 receive it; others decide themselves. */
   readonly ttlMs?: number | undefined;
 }
 
@@ -32,7 +32,10 @@ export class Tasks {
     this.#parts = parts;
   }
 
-  /** Calls a tool where the client decides: as a task if the tool requires it. Returns the result of the call or of its task. */
+  /**
+   * Calls a tool on a revision where the client decides: as a task if the tool requires it. Returns the result of the call or of
+   * its task.
+   */
   async call(params: ToolCallParams, options: CoreRequestOptions): Promise<JsonObject> {
     if ((await this.#supportOf(params.name, options)) !== "required")
       return this.#parts.catalogue.toolCalls.request(params, options);
@@ -91,7 +94,7 @@ export class Tasks {
     return new OpenTask(tool, id, { status: "working", pollIntervalMs }, origin, this.#parts);
   }
 
-  /** Whether a tool can be called as a task, on 2025-11-25; one that says nothing cannot. */
+  /** Whether a tool can be called as a task, on 2025-11-25. Without a declaration it cannot. */
   async #supportOf(
     tool: string,
     options: CoreRequestOptions,
@@ -124,16 +127,16 @@ export class Tasks {
     const created = createdTask(result, this.#parts.core.peer.revision);
     if (created === undefined) return undefined;
     const { id, state } = created;
-    // The signal and budget of the call are for the call, and not for what is done with its handle later.
+    // The signal and budget belong to the call, not to later uses of its handle.
     const { signal: _, budget: __, ...kept } = options;
     const origin = { expiresAt: expiryOf(state, performance.now()), options: kept, progressToken };
     return new OpenTask(tool, id, state, origin, this.#parts);
   }
 
-  /** Waits for a task that nobody else knows of: if the call ends before, the task is cancelled. */
+  /** Waits for a task whose handle the caller does not have. If the call ends before, cancels the task. */
   async #await(task: OpenTask, options: CoreRequestOptions): Promise<JsonObject> {
     try {
-      return await task.wait(options);
+      return await task.untilEnded(options);
     } catch (error) {
       task.abandon(error);
       throw error;

@@ -1,4 +1,4 @@
-// Waits for the end of a task: looks at it as often as the server wants, has its questions answered, and outlives failing requests.
+// Waits for the end of a task: polls it as often as the server wants, has its questions answered, and survives failing requests.
 import { longestTimerMs } from "../../async/timers.ts";
 import { clip, errorCodes } from "../../errors.ts";
 import { isObject, type JsonObject, type RpcNotification } from "../../wire/message.ts";
@@ -14,14 +14,14 @@ import { type InputParts, ResultInput, type TaskInput, UpdateInput } from "./inp
 import { isPassing, type TaskRequests } from "./requests.ts";
 import { hasEnded, type ReadTask, type TaskState } from "./task.ts";
 
-/** The shortest time between two looks, whatever the server asks for. */
+/** The shortest time between two polls, whatever the server wants. */
 const leastPollMs = 100;
-/** The time between two looks if the server does not say. */
+/** The time between two polls if the server does not say. */
 const usualPollMs = 1000;
-/** Each wait is longer by up to this part, so that clients that started together do not ask together. */
+/** Each wait is longer by up to this fraction, so that clients that started together do not poll together. */
 const jitter = 1 / 4;
 
-/** A task that somebody waits for. */
+/** A task that a caller waits for. */
 export interface AwaitedTask {
   readonly tool: string;
   readonly requests: TaskRequests;
@@ -32,7 +32,7 @@ export interface AwaitedTask {
   readonly asked: Set<string>;
   /** The token under which the server reports progress, if it is known. */
   readonly progressToken: string | number | undefined;
-  /** Takes note of what the server says about the task. */
+  /** Stores the state of the task that the server sent. */
   learn(task: ReadTask): void;
 }
 
@@ -50,7 +50,7 @@ export class Waiting {
   readonly #over = new AbortController();
   readonly #failures = new Attempts({ ...defaultBackoff, maxAttempts: Number.POSITIVE_INFINITY });
   #lookedAt = Number.NEGATIVE_INFINITY;
-  /** Ends the current wait after that time. */
+  /** Shortens the current wait to that time. */
   #wakeIn: (timeMs: number) => void = () => {};
 
   constructor(task: AwaitedTask, core: Core, answers: Answers, options: WaitingOptions) {
@@ -84,7 +84,7 @@ export class Waiting {
     this.#run().then(resolve, reject);
   }
 
-  /** Nobody waits any longer. */
+  /** Stops waiting. */
   stop(): void {
     this.#over.abort();
   }
@@ -100,7 +100,7 @@ export class Waiting {
     }
   }
 
-  /** Asks for the task, until the server responds or must have forgotten it. */
+  /** Requests the task, until the server responds or must have forgotten it. */
   async #look(): Promise<ReadTask> {
     for (;;) {
       this.#lookedAt = performance.now();
@@ -129,13 +129,13 @@ export class Waiting {
     this.#options.signal.throwIfAborted();
   }
 
-  /** Takes the result, again if the connection is lost. */
+  /** Requests the result, again if the connection is lost. */
   async #end(task: ReadTask): Promise<JsonObject> {
     for (;;) {
       try {
         return await this.#resultOf(task);
       } catch (error) {
-        // An error of the server is the outcome of the call.
+        // An error response of the server is the outcome of the call.
         if (error instanceof RpcRejection || !isPassing(error)) throw error;
         await this.#waitAfter(error as Error);
       }
@@ -158,13 +158,13 @@ export class Waiting {
     return result;
   }
 
-  /** A notification that the task waits for something or has ended is worth a look at once, and nothing more. */
+  /** A notification that the task waits for input or has ended only makes the next poll happen at once. */
   #hint({ params = {} }: RpcNotification): void {
     if (params["taskId"] !== this.#task.requests.id || params["status"] === "working") return;
     this.#wakeIn(Math.max(0, this.#lookedAt + leastPollMs - performance.now()));
   }
 
-  /** Waits, unless somebody wakes it before, or nobody waits any longer. */
+  /** Waits for this time, or until it is woken or stopped. */
   #pause(timeMs: number): Promise<void> {
     const { signal } = this.#options;
     return new Promise((resolve) => {
@@ -190,7 +190,7 @@ function pollWaitMs({ pollIntervalMs = usualPollMs }: TaskState): number {
   return Math.min(longestTimerMs, Math.max(leastPollMs, pollIntervalMs) * (1 + Math.random() * jitter));
 }
 
-/** The error with which the call has failed. */
+/** The error with which the task failed. */
 function rejectionOf(error: unknown, statusMessage: string | undefined): RpcRejection {
   const { code, message, data } = isObject(error) ? error : {};
   return new RpcRejection({

@@ -45,7 +45,7 @@ export class Calls {
     return this.#open.add(keyOf(scope, id), call);
   }
 
-  /** Ends the call of a response; undefined if another node has its request, or it began before anybody followed. */
+  /** Ends the call of a response; undefined if another node has its request, or it began before the client was followed. */
   end(response: RpcResponse, { at, scope }: HeardMessage): OpenCall | undefined {
     const call = this.#open.take(keyOf(scope, response.id));
     if (call !== undefined) this.#track.update(call.entry, { endedAt: at, ...outcomeOf(response) });
@@ -77,7 +77,7 @@ export class Calls {
     return call.entry;
   }
 
-  /** The call to whose reply the message or the stream belongs. */
+  /** The call whose reply contains the message or is the stream. */
   of({ scope, stream }: HeardMessage | HeardChange): OpenCall | undefined {
     if (scope !== sessionScope) return this.#open.find((open) => open.scope === scope);
     if (stream?.kind !== "post") return undefined;
@@ -85,7 +85,7 @@ export class Calls {
     return this.#open.find((open) => open.stream === stream.name) ?? this.#onlyOne(stream.name);
   }
 
-  /** The call that must be meant, because no other one runs without a stream. */
+  /** The only running call without a stream, which must be the one for this stream. */
   #onlyOne(stream: string): OpenCall | undefined {
     const [call, other] = this.#open.filter((open) => open.stream === undefined);
     if (call === undefined || other !== undefined) return undefined;
@@ -93,7 +93,7 @@ export class Calls {
     return call;
   }
 
-  /** Ends a call whose response is not heard, because it was cancelled or another node sends it. */
+  /** Ends a call whose response this node does not see, because it was cancelled or another node sends it. */
   ended({ method, name, durationMs, outcome, errorCode }: RequestEvent, at: number): void {
     const label = name && cutSubject(name, maxText);
     const isSame = (entry: Entry): boolean => entry.kind === method && entry.label === label;
@@ -153,7 +153,7 @@ function linkOf(scope: string, id: unknown): string | undefined {
   return scope === sessionScope ? `call ${shortText(id)}` : undefined;
 }
 
-/** An id or a token of a client, which may have megabytes. */
+/** An id or a token of a client, cut because it may have megabytes. */
 function shortText(value: unknown): string {
   return cut(String(JSON.stringify(value)), maxText);
 }

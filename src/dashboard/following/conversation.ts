@@ -1,4 +1,4 @@
-// Turns what is heard of one client into the entries of its timeline.
+// Converts the messages and events of one client to the entries of its timeline.
 import { isObject, readMessage, type ReadMessage, type RpcNotification } from "../../wire/message.ts";
 import { Calls, nameIn, type OpenCall } from "./calls.ts";
 import type { Heard, HeardEvent, HeardMessage } from "./heard.ts";
@@ -85,7 +85,7 @@ export class Conversation {
     return [call.entry, ...this.#followUps(call, response.result, heard)];
   }
 
-  /** The questions and the task that a result brings. */
+  /** Adds the questions and the task in a result. */
   #followUps({ method, entry }: OpenCall, result: object, heard: HeardMessage): (Entry | undefined)[] {
     if (!isObject(result)) return [];
     const asked = this.#questions.askRound(result["inputRequests"], entry.label, heard);

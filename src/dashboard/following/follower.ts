@@ -1,4 +1,5 @@
-// Follows clients of an endpoint: keeps what their timelines show while somebody asks for it, and hears the endpoint only while it must.
+// Follows clients of an endpoint: keeps the entries of their timelines while a page shows them, and listens to the endpoint only
+// meanwhile.
 import { inBackground } from "../../async/timers.ts";
 import type { HttpState } from "../../http/state.ts";
 import { randomId } from "../../protocol/random-id.ts";
@@ -12,7 +13,7 @@ import { History } from "./history.ts";
 import { followingLimits } from "./limits.ts";
 import { Track } from "./track.ts";
 
-/** A client that somebody follows. */
+/** A followed client. */
 export interface Followed {
   readonly track: Track;
   readonly conversation: Conversation;
@@ -21,32 +22,34 @@ export interface Followed {
   askedAt: number;
 }
 
-/** How often it looks for clients that nobody asks about. */
+/** How often it looks for clients whose timelines are no longer open. */
 const checkMs = 5000;
-/** A part of a millisecond that a number of this size can still tell apart. */
+/** The smallest fraction of a millisecond that a number of this size can represent. */
 const markStep = 0.001;
 
 export class Follower implements Listening {
-  /** Begins the ids of entries, so that they differ on all nodes. Workers have no random numbers until the first request. */
+  /**
+   * The prefix of the ids of entries, so that they differ on all nodes. Workers have no random numbers until the first request.
+   */
   #prefix: string | undefined;
   readonly #history: History | undefined;
   readonly #hearing = new Hearing(this);
   readonly #endpoint: HttpState;
-  /** Stops hearing the endpoint; undefined while it is not heard. */
+  /** Stops listening to the endpoint; undefined while it does not listen. */
   #stop: (() => void) | undefined;
   readonly #followed = new Map<string, Followed>();
   #timer: ReturnType<typeof setTimeout> | undefined;
   #count = 0;
   #lastMark = 0;
 
-  /** With `history` it hears every client from the start, and keeps that many messages. */
+  /** With `history` it listens to every client from the start, and keeps that many messages. */
   constructor(endpoint: HttpState, history: number) {
     this.#endpoint = endpoint;
     this.#history = history > 0 ? new History(history) : undefined;
     if (this.#history !== undefined) this.#hear();
   }
 
-  /** Follows nobody any more, and drops everything. */
+  /** Stops following all clients, and drops their entries. */
   close(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
@@ -55,20 +58,20 @@ export class Follower implements Listening {
     this.#stop = undefined;
   }
 
-  /** Another number each time, which grows with time. Those of two nodes differ as much as their clocks. */
+  /** Returns a different number each time, which grows with time. The marks of two nodes differ as much as their clocks. */
   mark(): number {
     this.#lastMark = Math.max(this.#lastMark + markStep, Date.now());
     return this.#lastMark;
   }
 
-  /** The client, which is followed from now on, for as long as somebody asks. */
+  /** Follows the client from now on, until its timeline is closed. */
   follow(peer: string): Followed {
     const followed = this.#followed.get(peer) ?? this.#begin(peer);
     followed.askedAt = performance.now();
     return followed;
   }
 
-  /** The client, if somebody follows it. */
+  /** The client, if it is followed. */
   find(peer: string): Followed | undefined {
     return this.#followed.get(peer);
   }
@@ -97,7 +100,7 @@ export class Follower implements Listening {
     if (followed !== undefined) this.#understand(followed.conversation, heard);
   }
 
-  /** Whatever a client or a tool has sent, the request that carries it does not fail. */
+  /** An error here must not fail the request, whatever a client or a tool has sent. */
   #understand(conversation: Conversation, heard: Heard): void {
     try {
       conversation.take(heard);
@@ -121,14 +124,14 @@ export class Follower implements Listening {
     return followed;
   }
 
-  /** Drops the client that was not asked about for the longest time. */
+  /** Drops the client whose timeline was requested longest ago. */
   #dropUnasked(): void {
     const byTime = [...this.#followed].toSorted(([, one], [, other]) => one.askedAt - other.askedAt);
     const [longest] = byTime[0] ?? [];
     if (longest !== undefined) this.#followed.delete(longest);
   }
 
-  /** Drops the clients that nobody asks about, again and again until none is left. */
+  /** Drops the clients whose timelines are closed, at intervals until no client is left. */
   #wait(): ReturnType<typeof setTimeout> {
     const check = (): void => {
       const latest = performance.now() - followingLimits.unaskedMs;

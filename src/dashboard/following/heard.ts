@@ -1,4 +1,4 @@
-// What a node hears of one client: a message, a change of a stream, or an event of the server.
+// The inputs of a timeline: a message, a change of a stream, or an event of the server.
 import type { RecordedLine } from "../../client/recording.ts";
 import type {
   AskEvent,
@@ -58,7 +58,7 @@ export interface HeardEvent {
   readonly event: ClientEvent;
 }
 
-/** A call that runs already when somebody begins to follow its client. */
+/** A call that was already running when its client was followed. */
 export interface HeardCall {
   readonly type: "call";
   readonly at: number;

@@ -1,9 +1,9 @@
-// Hears the wire and the events of endpoints, and tells what it hears with the client that it belongs to.
+// Listens to the wire and the events of endpoints, and reports each message and event with its client.
 import type { ServerEvent, StreamEvent } from "../../diagnostics/events.ts";
 import type { HttpExchange } from "../../http/exchange.ts";
 import type { HttpState } from "../../http/state.ts";
 import type { EventStream } from "../../http/streams/event-stream.ts";
-import type { HeardStream as Carrier, Witness } from "../../http/streams/witness.ts";
+import type { HeardStream as Carrier, Witness } from "../../http/streams/host.ts";
 import { metaKeys } from "../../protocol/meta.ts";
 import type { Call } from "../../server/calls/call.ts";
 import type { Connection } from "../../server/context/connection.ts";
@@ -14,11 +14,11 @@ import { type ClientEvent, type Heard, type HeardMessage, type HeardStream, sess
 import { type KeptText, textOfIncoming, textOfWritten } from "./kept-text.ts";
 import { maxText } from "./track.ts";
 
-/** Who wants to hear. */
+/** The recipient of the reports. */
 export interface Listening {
-  /** The calls that run now, each with the time of `performance.now()` when it began; undefined if nobody looks. */
+  /** The running calls, each with its start by `performance.now()`; undefined while no page is open. */
   readonly running: Running | undefined;
-  /** Whether anybody wants to hear of this client. */
+  /** Whether the client is followed. */
   wants(peer: string): boolean;
   /** The clients that are followed. */
   followed(): Iterable<string>;
@@ -27,7 +27,7 @@ export interface Listening {
   take(peer: string, heard: Heard): void;
 }
 
-/** Whose connection it is, and the scope of its request ids. */
+/** The client of a connection, and the scope of its request ids. */
 interface Place {
   readonly peer: string;
   readonly scope: string;
@@ -41,7 +41,7 @@ export class Hearing implements Witness {
   /** The requests of modern clients. */
   readonly #places = new WeakMap<Connection, Place>();
   readonly #sessions = new WeakMap<Connection, Place>();
-  /** What happened on a modern connection before its request was heard. */
+  /** An event on a modern connection before its request was seen. */
   readonly #early = new WeakMap<Connection, () => void>();
   readonly #streams = new WeakMap<object, Pick<HeardStream, "name" | "request">>();
   #count = 0;
@@ -78,7 +78,7 @@ export class Hearing implements Witness {
     else tell(place);
   }
 
-  /** Hears an event of the server. */
+  /** Receives the events of the server. */
   readonly hear = (event: ServerEvent): void => {
     if (!isOfClient(event)) return;
     for (const peer of this.#peersOf(event))
@@ -86,7 +86,7 @@ export class Hearing implements Witness {
         this.#listening.take(peer, { type: "event", at: Date.now(), event: keptOf(event) });
   };
 
-  /** What goes on already when somebody begins to follow the client: its calls and its open streams. */
+  /** The calls and open streams that a client already has when it is followed. */
   *present(peer: string, { sessions, listens }: HttpState): Iterable<Heard> {
     for (const [call, startedAt] of this.#listening.running ?? []) {
       const { peer: owner, scope } = this.#ownerOf(call.exchange.connection, call.client?.name);
@@ -103,7 +103,7 @@ export class Hearing implements Witness {
     }
   }
 
-  /** Whose connection it is. Only a listen request that opened while somebody looked is known by the name of its client. */
+  /** The client of a connection. For a listen request, its name is known only if it opened while a page was open. */
   #ownerOf(connection: Connection, clientName: string | undefined): Place {
     const name = clientName ?? this.#listening.running?.clientOf(connection)?.name;
     return this.#placeOf(connection) ?? this.#enter(connection, name);
@@ -115,7 +115,7 @@ export class Hearing implements Witness {
     return { type: "stream", at, scope, stream: heardStream, change: "opened", reason: undefined };
   }
 
-  /** Events name a modern client only if they have its name; its tasks are known by their ids. */
+  /** An event of a modern client has its name or no client at all; its tasks are found by their ids. */
   #peersOf(event: ClientEvent): Iterable<string> {
     if (event.session !== undefined) return [peerOf(event, undefined)];
     if (event.type === "gap") return this.#listening.followed();
@@ -134,7 +134,7 @@ export class Hearing implements Witness {
     return place;
   }
 
-  /** Remembers whose connection it is, which its first message says. */
+  /** Remembers the client of a connection, which its first message names. */
   #enter(connection: Connection, clientName: string | undefined): Place {
     const peer = peerOf(connection, clientName ?? connection.clientInfo?.name);
     const place = { peer, scope: `${++this.#count}` };
@@ -174,7 +174,7 @@ export class Hearing implements Witness {
   }
 }
 
-/** The time of day of a time of `performance.now()`. */
+/** Converts a time of `performance.now()` to the wall clock. */
 function wallTime(at: number): number {
   return Math.round(Date.now() - performance.now() + at);
 }
@@ -185,7 +185,7 @@ function isOfClient(event: ServerEvent): event is ClientEvent {
   return clientEvents.has(event.type);
 }
 
-/** The event without what a client may make large, and without claims of its token. */
+/** The event without members that a client may make large, and without claims of its token. */
 function keptOf(event: ClientEvent): ClientEvent {
   if (event.type === "gap") return event;
   const { principal: _, ...kept } = event;

@@ -1,4 +1,4 @@
-// Keeps the last things that were heard of all clients, so that following one shows its past.
+// Keeps the last messages and events of all clients, so that a client that is followed later has a past.
 import type { Heard } from "./heard.ts";
 import { followingLimits } from "./limits.ts";
 
@@ -27,7 +27,7 @@ export class History {
     if (this.#characters > followingLimits.maxHistoryCharacters) this.#forgetOldest();
   }
 
-  /** What was heard of the client, oldest first. */
+  /** The messages and events of the client, oldest first. */
   of(peer: string): Heard[] {
     return this.#inOrder()
       .filter((kept) => kept.peer === peer)

@@ -33,7 +33,7 @@ function kept(value: unknown, session: string | undefined): KeptText {
   return { text: JSON.stringify(envelope), isShortened: true };
 }
 
-/** Undefined if it has more levels than the stack: a tool may return anything. */
+/** Undefined if it is nested too deeply for the stack: a tool may return anything. */
 function whole(value: unknown, session: string | undefined): string | undefined {
   try {
     const secrets = new Secrets();
@@ -44,7 +44,7 @@ function whole(value: unknown, session: string | undefined): string | undefined 
   }
 }
 
-/** What the timeline needs of a message. */
+/** The members of a message that the timeline needs. */
 function envelopeOf({ jsonrpc, id: given, method, params, error }: JsonObject, leftOut: string): unknown {
   const id = short(given);
   if (isObject(error)) return { jsonrpc, id, error: { code: error["code"], message: leftOut } };
@@ -58,7 +58,7 @@ function envelopeOf({ jsonrpc, id: given, method, params, error }: JsonObject, l
   };
 }
 
-/** Longer than any text of an entry, so that the timeline knows it again. */
+/** Longer than any text of an entry, so that cutting a member does not change the entry. */
 const maxMember = 1000;
 
 function short(member: unknown): unknown {

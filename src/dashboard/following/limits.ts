@@ -1,20 +1,20 @@
-// The limits of following clients; SECURITY.md lists them.
+// The limits of following clients.
 
 export const followingLimits = {
-  /** Clients that one node follows at the same time. */
+  /** Clients followed at once. Past it, Halyard no longer follows the one that nobody asked about for the longest time. */
   maxFollowed: 20,
-  /** Milliseconds without a question after which a client is no longer followed. */
+  /** Milliseconds without a question about a client. After it, Halyard no longer follows the client, and drops its messages. */
   unaskedMs: 60_000,
-  /** Entries that the timeline of one client keeps. */
+  /** Entries of a timeline. Past it, Halyard drops the oldest one that has ended, and the page shows how many. */
   maxEntries: 2000,
-  /** Points that one bar keeps. */
+  /** Points of an entry. Past it, Halyard drops the oldest one. */
   maxPoints: 200,
-  /** Messages that are kept of one client. */
+  /** Messages of a client. Past it, Halyard drops the oldest one, and the answer says how many. */
   maxMessages: 2000,
-  /** Characters that the messages of one client have together. */
+  /** Characters of the messages of a client. Past it, Halyard does the same. */
   maxCharacters: 8_388_608,
-  /** Characters of a message that is kept whole. */
+  /** Characters of a message. Past it, Halyard keeps its id, its method and its name. */
   maxMessageCharacters: 524_288,
-  /** Characters that the messages of `history` have together. */
+  /** Characters of `history`. Past it, Halyard drops the older half of what it keeps. */
   maxHistoryCharacters: 33_554_432,
 } as const;

@@ -40,7 +40,7 @@ export class OpenEntries<Open extends { readonly entry: Entry }> {
     return all;
   }
 
-  /** The one that began nearest to `startedAt` and has no outcome yet: events name neither ids nor keys. */
+  /** The entry without an outcome that began nearest to `startedAt`: events have neither ids nor keys. */
   nearest(startedAt: number, isWanted: (entry: Entry) => boolean): Open | undefined {
     let nearest: Open | undefined;
     let least = maxDifferenceMs;
@@ -54,5 +54,5 @@ export class OpenEntries<Open extends { readonly entry: Entry }> {
   }
 }
 
-/** A request is heard a moment before its handler runs. */
+/** A request is seen a moment before its handler runs. */
 const maxDifferenceMs = 250;

@@ -42,7 +42,7 @@ export class Questions {
     );
   }
 
-  /** Ends a question whose answer is not heard: it failed, or the answer arrived at another node. */
+  /** Ends a question whose answer this node does not see: it failed, or the answer arrived at another node. */
   ended({ state, method, durationMs, reason }: AskEvent, at: number): void {
     if (state === "asked" || durationMs === undefined) return;
     const open = this.#open.nearest(at - durationMs, ({ kind }) => kind === method);

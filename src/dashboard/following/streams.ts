@@ -15,7 +15,7 @@ export class Streams {
     this.#track = track;
   }
 
-  /** `carried` is the entry of the call whose reply the stream is: a listen request is the same thing as its stream. */
+  /** `carried` is the entry of the call whose reply the stream is: a listen request and its stream share one entry. */
   changed({ at, stream, change, reason }: HeardChange, carried: Entry | undefined): void {
     const { name, id, kind } = stream;
     const known = this.#open.get(name)?.entry;
@@ -30,7 +30,7 @@ export class Streams {
     if (change === "resumed") this.#track.mark(entry, at, "resumed");
   }
 
-  /** A stream that was open before anybody followed its client is a bar from its first message on. */
+  /** A stream that was open before its client was followed is a bar from its first message on. */
   carried({ at, stream, eventId }: HeardMessage): Entry | undefined {
     if (stream === undefined) return undefined;
     const known = this.#open.get(stream.name)?.entry;
@@ -42,7 +42,7 @@ export class Streams {
     return entry;
   }
 
-  /** A stream that carries the response to a POST ends with it, also while its client is away. */
+  /** A stream with the response to a POST ends with it, even while its client is disconnected. */
   answered({ at, stream }: HeardMessage, label: string | undefined): void {
     const entry = stream?.kind === "post" ? this.#open.get(stream.name)?.entry : undefined;
     if (entry === undefined) return;

@@ -1,4 +1,4 @@
-// What is kept of one followed client: the entries of its timeline and the messages behind them, both bounded.
+// The data of one followed client: the entries of its timeline and their messages, both bounded.
 import type { RecordedLine } from "../../client/recording.ts";
 import type { TimelineEntry } from "../answers.ts";
 import { cut } from "../sampling/peers.ts";
@@ -23,7 +23,7 @@ interface Line {
   readonly entries: readonly string[];
 }
 
-/** Characters of each text of an entry. */
+/** Characters of each text of an entry. Past it, the text is cut. */
 export const maxText = 200;
 
 export class Track {
@@ -125,7 +125,7 @@ export class Track {
   }
 }
 
-/** The same with all texts cut: clients choose most of them. */
+/** The change with all texts cut, because clients choose most of them. */
 function cutTexts<Change extends object>(change: Change): Change {
   const members = Object.entries(change).map(([name, value]) => [
     name,

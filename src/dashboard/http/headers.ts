@@ -1,4 +1,4 @@
-// The headers of every response of the dashboard: nothing is cached, framed, guessed or loaded from elsewhere.
+// The headers of every response of the dashboard: forbid caching, framing, type sniffing and loading from other origins.
 import type { HttpHeaders } from "../../http/edge/request.ts";
 
 const fixed: HttpHeaders = {

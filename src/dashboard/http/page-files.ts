@@ -1,4 +1,4 @@
-// The files of the page: built into one compressed text, and loaded when somebody first wants to see them.
+// The files of the page: built into one compressed text, and loaded with the first request for one.
 import { later } from "../../async/later.ts";
 import { bytesFromBase64 } from "../../wire/base64.ts";
 

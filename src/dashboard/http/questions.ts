@@ -1,17 +1,17 @@
-// The questions that a page may ask, as a table: their members and what each may be.
+// The table of questions that a page may ask, with the kinds of their members.
 import { nearest } from "../../options.ts";
 import { isObject, type JsonObject } from "../../wire/message.ts";
 import type { Ask, Questions } from "../answers.ts";
 
-/** What a member of a question must be, and how a refusal says it. */
+/** The check of a question's member, and its description in a refusal. */
 interface Kind {
   readonly is: (value: unknown) => boolean;
   readonly what: string;
 }
 
-/** Longer than any search that somebody types, and any name of a client or an entry. */
+/** Characters of a search. No name of a client or an entry is longer. Past it, the dashboard responds with 400. */
 const maxText = 200;
-/** As many entries as a timeline has. */
+/** Entries of a timeline in a question. Past it, the dashboard responds with 400. */
 const maxEntries = 2000;
 
 const isText = (value: unknown): boolean => typeof value === "string" && value.length <= maxText;

@@ -20,7 +20,7 @@ import { isAction, readQuestion } from "./questions.ts";
 import type { Token } from "./token.ts";
 import { Visitors } from "./visitors.ts";
 
-/** What is behind the site while it belongs to an endpoint. */
+/** The dashboard behind the site, while it belongs to an endpoint. */
 export interface Backing {
   readonly token: Token;
   readonly logger: Logger;
@@ -38,12 +38,14 @@ export interface SiteSettings {
 /** Where the site is: alone on its port, or below a path that its author chose. */
 export type Place = "port" | "mount";
 
-const limits: MessageLimits = { maxBytes: 64 * 1024, maxDepth: 8, maxElements: 5000, maxBatch: 1 };
+/** Bytes of a question. Past it, the dashboard responds with 413. */
+const maxQuestionBytes = 64 * 1024;
+const limits: MessageLimits = { maxBytes: maxQuestionBytes, maxDepth: 8, maxElements: 5000, maxBatch: 1 };
 /** Bytes of all questions that are being read. */
 const maxLoad = 4 * 1024 * 1024;
-/** Questions that are answered at the same time; a page asks one at a time. */
+/** Questions answered at once. A page asks one at a time. Past it, the dashboard responds with 503 and `Retry-After`. */
 const maxAsking = 64;
-/** Bytes of answers that all slow readers together have not taken, and how long one may take nothing. */
+/** Bytes of answers that all slow readers together have not read, and how long one may read nothing. */
 const maxUnsentBytes = 16 * 1024 * 1024;
 const stallMs = 30_000;
 
@@ -101,7 +103,7 @@ export class Site {
     if (!isFile && !isFolder) return refuse(responder, 404, "Not found");
     if (request.method !== "GET" && request.method !== "HEAD") return refuseMethod(responder, "GET, HEAD");
     if (isFile) return sendFile(responder, segment);
-    // The page names its files relative to itself, so that it works below any path, also if a proxy changes that.
+    // The page names its files relative to itself, so that it works below any path, even if a proxy changes the path.
     responder.reply(307, { location: `./${segment}/` });
   }
 

@@ -7,12 +7,16 @@ export interface TokenRefusal {
   readonly retryAfter?: number;
 }
 
+/**
+ * Wrong tokens of an address in a minute. Past it, the dashboard responds with 429 and `Retry-After`, to the right token
+ * too, until six seconds have passed for each.
+ */
 const maxGuesses = 10;
-/** Addresses whose guesses are counted separately. */
+/** Addresses whose wrong tokens are counted. Past it, further addresses are counted as one. */
 const maxGuessers = 1000;
-/** Wrong tokens that are remembered, so that a page that was left open does not count as somebody who guesses. */
+/** How many wrong tokens are remembered, so that a page that was left open does not count as guessing. */
 const maxRefused = 100;
-/** A longer token is not the one. */
+/** A longer token is always wrong. */
 const maxLength = 1024;
 
 export class Token {
@@ -42,7 +46,7 @@ export class Token {
       };
     const now = performance.now();
     const { of: guessers, bucket } = this.#guessers.find(address, now);
-    // Taken before the tokens are compared: past the limit, the right token is not told from a wrong one either.
+    // Counted before the tokens are compared: past the limit, the right token is refused like a wrong one.
     const waitMs = bucket.take(guessers.rate, now);
     if (waitMs > 0) {
       const retryAfter = Math.ceil(waitMs / 1000);
@@ -55,7 +59,7 @@ export class Token {
       : { problem: "The token is wrong: the server may have started again and made another one" };
   }
 
-  /** Whether nobody has sent this wrong token lately. */
+  /** Whether this wrong token was not sent lately. */
   #isNew(given: string): boolean {
     if (this.#refused.has(given)) return false;
     if (given.length > maxLength) return true;

@@ -1,4 +1,4 @@
-// Checks where a request comes from: a host of the dashboard, and its own page or nobody's.
+// Checks the host and the origin of a request: a host of the dashboard, and its own page or no page.
 import { clip } from "../../errors.ts";
 import type { HttpRequest } from "../../http/edge/request.ts";
 import { Guard, hostsFor } from "../../http/guard/guard.ts";
@@ -8,7 +8,7 @@ export class Visitors {
 
   /** `allowedHosts`: the hosts that browsers use, besides the loopback ones. */
   constructor(allowedHosts: readonly string[]) {
-    // The guard would admit the pages of every allowed host, at any port; here only the page itself may ask.
+    // The guard would admit the pages of every allowed host, at any port; here only the page itself may send requests.
     this.#guard = new Guard({ allowedHosts: hostsFor([], { allowedHosts }), allowedOrigins: ["*"] });
   }
 
@@ -30,7 +30,7 @@ function originProblem(request: HttpRequest): string | undefined {
   return `Origin ${clip(origin)} is not that of the dashboard at ${clip(host)}: ${remedy}`;
 }
 
-/** Browsers name the site of requests without an origin. Somebody may follow a link to the page, but not see it in a frame. */
+/** Browsers name the site of requests without an origin. A link to the page is allowed, but not a frame with it. */
 function isOfOtherSite(request: HttpRequest): boolean {
   const site = request.header("sec-fetch-site") ?? "none";
   if (site === "none" || site === "same-origin") return false;

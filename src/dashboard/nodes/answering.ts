@@ -12,21 +12,19 @@ const onlyNode = "self";
 
 export class Answering {
   readonly #node: ServedNode;
-  readonly #others: OtherNodes | undefined;
+  readonly #others: OtherNodes;
 
   constructor(node: ServedNode) {
-    const { others: cluster } = node.core.cluster;
+    const { cluster } = node.core;
     this.#node = node;
-    this.#others =
-      cluster &&
-      new OtherNodes(
-        cluster,
-        () => node.options.name,
-        (ask, question) => {
-          const view = viewOf(ask);
-          return view === undefined || view.isLocal ? undefined : this.#answerHere(view, question);
-        },
-      );
+    this.#others = new OtherNodes(
+      cluster,
+      () => node.options.name,
+      (ask, question) => {
+        const view = viewOf(ask);
+        return view === undefined || view.isLocal ? undefined : this.#answerHere(view, question);
+      },
+    );
   }
 
   /** Answers a question whose members are checked. */
@@ -35,12 +33,12 @@ export class Answering {
     if (view === undefined) throw new TypeError(`There is no question ${ask}`);
     if (view.isLocal) return view.answer(this.#node, question as never);
     const asked = question as JsonObject;
-    const [own, others] = await Promise.all([this.#answerHere(view, asked), this.#others?.ask(ask, asked)]);
+    const [own, others] = await Promise.all([this.#answerHere(view, asked), this.#others.ask(ask, asked)]);
     const { name: node, figures, part } = own;
     const self = { node, figures, aheadMs: 0, part };
     const merge = (parts: readonly NodePart<object>[]): object =>
       view.merge([self, ...parts], question as never, this.#node);
-    return { ...this.#merged(merge, others ?? []), nodes: this.#rows(own) };
+    return { ...this.#merged(merge, others), nodes: this.#rows(own) };
   }
 
   /** Leaves out what cannot be merged: a node of another version may answer with something else. */
@@ -59,9 +57,9 @@ export class Answering {
     }
   }
 
-  /** Answers no more questions of other nodes, stops sampling, and follows nobody any more. */
+  /** Stops answering other nodes, sampling and following clients. */
   close(): void {
-    this.#others?.close();
+    this.#others.close();
     this.#node.looking.end();
     this.#node.follower.close();
   }
@@ -77,9 +75,9 @@ export class Answering {
 
   /** The nodes as this one sees them, itself first. */
   #rows({ name, figures }: OwnAnswer): NodeRow[] {
-    const id = this.#others?.self || onlyNode;
+    const id = this.#others.self || onlyNode;
     const self = { id, name, isSelf: true, state: "answers", silentMs: 0, roundTripMs: undefined } as const;
-    return [{ ...self, ...figures }, ...(this.#others?.rows() ?? [])];
+    return [{ ...self, ...figures }, ...this.#others.rows()];
   }
 }
 

@@ -34,12 +34,12 @@ export class KnownNodes {
     Object.assign(this.#of(id), { name, figures, roundTripMs, answeredAt, isSilent: false });
   }
 
-  /** The node did not answer in time. */
+  /** Called when the node did not answer in time. */
   missed(id: string): void {
     this.#of(id).isSilent = true;
   }
 
-  /** Whether an answer of this node is worth waiting for. One that was silent answers late at first. */
+  /** Whether to wait for an answer of this node. A node that was silent answers late at first. */
   isExpected(id: string): boolean {
     const known = this.#nodes.get(id);
     return known?.name !== undefined && !known.isSilent;
@@ -69,7 +69,7 @@ export class KnownNodes {
     return known;
   }
 
-  /** Forgets nodes that left long ago, that never had anything to show, or that are back with another id. */
+  /** Forgets nodes that left long ago, that never had anything to show, or that returned with another id. */
   #forget(heard: readonly ClusterNode[]): void {
     const present = new Set(heard.map(({ id }) => id));
     const names = new Set([...present].map((id) => this.#nodes.get(id)?.name));

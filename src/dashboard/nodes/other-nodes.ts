@@ -1,5 +1,5 @@
-// Asks the other nodes of the cluster over the bus, with a deadline, and answers them.
-import type { JoinedCluster } from "../../backplane/joined-cluster.ts";
+// Asks the other nodes of the cluster over the bus, with a deadline, and answers their questions.
+import type { Cluster } from "../../backplane/cluster.ts";
 import { isObject, type JsonObject } from "../../wire/message.ts";
 import type { Ask, NodeRow } from "../answers.ts";
 import { cut } from "../sampling/peers.ts";
@@ -35,11 +35,11 @@ export type AnswerHere = (
 ) => OwnAnswer | undefined | Promise<OwnAnswer | undefined>;
 
 export class OtherNodes {
-  readonly #cluster: JoinedCluster;
+  readonly #cluster: Cluster;
   readonly #known = new KnownNodes();
   readonly #stopHearing: readonly (() => void)[];
 
-  constructor(cluster: JoinedCluster, name: () => string, answerHere: AnswerHere) {
+  constructor(cluster: Cluster, name: () => string, answerHere: AnswerHere) {
     this.#cluster = cluster;
     const heard = (info: JsonObject, from: string): void => {
       if (from !== cluster.node) this.#known.introduced(from, nameIn(info));
@@ -64,7 +64,7 @@ export class OtherNodes {
     if (!this.#cluster.hasJoined) return parts;
     const others = this.#cluster.nodes().filter(({ id, isSelf }) => !isSelf && this.#known.hasDashboard(id));
     const missing = new Set(others.map(({ id }) => id));
-    // A node that was silent is asked, too, but nobody waits for it until it answers.
+    // A node that was silent is asked too, but its answer is not waited for until it answers again.
     const expected = new Set([...missing].filter((id) => this.#known.isExpected(id)));
     if (missing.size === 0) return parts;
     const askedAt = performance.now();
@@ -74,7 +74,7 @@ export class OtherNodes {
         resolve();
       };
       const take = (answer: JsonObject, from: string): boolean => {
-        // Each node that was asked counts once, whoever else answers.
+        // Each node that was asked counts once, even if others answer too.
         if (!missing.delete(from)) return missing.size === 0;
         const part = this.#read(answer, from, performance.now() - askedAt);
         if (part === undefined) this.#known.missed(from);
@@ -97,7 +97,7 @@ export class OtherNodes {
     return this.#cluster.node;
   }
 
-  /** Answers no more, and tells the others that it does not. */
+  /** Stops answering, and tells the other nodes. */
   close(): void {
     for (const stop of this.#stopHearing) stop();
   }
@@ -111,18 +111,24 @@ export class OtherNodes {
     return { node, figures, aheadMs: this.#aheadMs(from), part };
   }
 
-  /** Small differences come from the time that a message takes, and times must not move with each of them. */
+  /** Small differences are caused by the time that messages take, and must not move the times on the page. */
   #aheadMs(node: string): number {
     const aheadMs = this.#cluster.clockOf(node) - Date.now();
     return Math.abs(aheadMs) < sameClockMs ? 0 : aheadMs;
   }
 }
 
-/** The names that each cluster is told: a dashboard may open and close often, and what a cluster tells cannot be taken back. */
-const introduced = new WeakMap<JoinedCluster, Set<() => string>>();
+/**
+ * The names that each cluster introduces. They are kept here, because a dashboard may open and close often and an introduction
+ * cannot be removed.
+ */
+const introduced = new WeakMap<Cluster, Set<() => string>>();
 
-/** Tells the others that this node has a dashboard, until you call the returned function: they need not wait for one that has none. */
-function introduceTo(cluster: JoinedCluster, name: () => string): () => void {
+/**
+ * Tells the other nodes that this one has a dashboard, until you call the returned function. Nodes do not wait for answers of one
+ * without.
+ */
+function introduceTo(cluster: Cluster, name: () => string): () => void {
   const known = introduced.get(cluster);
   const names = known ?? new Set();
   if (known === undefined) {

@@ -1,4 +1,4 @@
-// The shell: signs in, asks what the server is, and shows the view that the address names.
+// The shell: signs in, requests the facts about the server, and shows the view that the address names.
 import type { VNode } from "preact";
 import { useEffect, useErrorBoundary, useState } from "preact/hooks";
 import type { About } from "../answers.ts";
@@ -57,7 +57,7 @@ function Shell({ about }: { readonly about: About }): VNode {
   );
 }
 
-/** A view that fails says so, and leaves the others to be opened. */
+/** A view that fails shows its error, and the other views can still be opened. */
 function Guarded({ view, rest }: { readonly view: View; readonly rest: readonly string[] }): VNode {
   const [error, tryAgain] = useErrorBoundary();
   if (error === undefined) return <view.component rest={rest} />;
@@ -80,7 +80,7 @@ function Connecting(): VNode {
   );
 }
 
-/** Asks what the server is until it says so. */
+/** Requests the facts about the server until they arrive. */
 function useServer(isSignedIn: boolean): About | undefined {
   const [about, setAbout] = useState<About>();
   useEffect(() => {

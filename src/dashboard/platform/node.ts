@@ -14,7 +14,7 @@ export const platform: DashboardPlatform = {
 };
 
 const host = "127.0.0.1";
-/** More than the tabs of a few people, with the connections that their browsers keep. */
+/** Connections to its own port. The tabs of a few people have fewer. Past it, the dashboard closes the connection. */
 const maxConnections = 128;
 
 async function listen(port: number, site: Site): Promise<OwnPort> {
@@ -24,7 +24,7 @@ async function listen(port: number, site: Site): Promise<OwnPort> {
       headersTimeout: 10_000,
       requestTimeout: 10_000,
       connectionsCheckingInterval: 2000,
-      // Otherwise Node uses the first of two Host or Authorization headers.
+      // Without this, Node uses the first of two Host or Authorization headers.
       joinDuplicateHeaders: true,
     },
     (request, response) => void handler(request, response),

@@ -1,4 +1,4 @@
-// What a runtime offers to a dashboard beyond the web: Node listens on a port, and has requests and responses of its own.
+// The features of a runtime that a dashboard uses beyond the web: Node listens on a port, and has its own requests and responses.
 import type { Site } from "../http/site.ts";
 import type { NodeSiteHandler } from "./node-handler.ts";
 

@@ -1,4 +1,4 @@
-// When clients on pipes and HTTP+SSE streams were last active: their transports do not note that.
+// When clients on pipes and HTTP+SSE streams were last active, which their transports do not record.
 import type { RequestEvent, StreamEvent } from "../../diagnostics/events.ts";
 import { Newest } from "./newest.ts";
 

@@ -4,12 +4,13 @@ import type { CallRow } from "../answers.ts";
 import { Newest } from "./newest.ts";
 import { clientTextOf, cut, cutSubject, keptClientOf, peerOf, whoOf } from "./peers.ts";
 
-/** Calls that are shown one by one. */
+/** Last calls. They are shown one by one. Past it, older ones are dropped. */
 export const maxCalls = 30;
+/** Modern clients without a subscription. Past it, the one that called longest ago is dropped. */
 const maxClients = 1000;
 const maxNameLength = 100;
 
-/** A call as a node tells it to the others. */
+/** A call in the form that nodes send to each other. */
 export type EndedCall = Omit<CallRow, "node">;
 
 /** A modern client, which has no session: it is known by its caller and its name. */
@@ -27,7 +28,7 @@ interface Ended {
   readonly at: number;
 }
 
-/** Digests and texts are made once for each client, and for calls when somebody asks. */
+/** Digests and texts are made once for each client, and for calls only when a page requests them. */
 export class Calls {
   readonly #last: Ended[] = [];
   #next = 0;
@@ -61,7 +62,7 @@ function seenIn(event: RequestEvent): SeenClient {
   return { peer, transport, client: clientTextOf(client), who: whoOf(event), revision, seenAt: 0 };
 }
 
-/** The event without what a client may make large. */
+/** The event without members that a client may make large. */
 function keptOf(event: RequestEvent): RequestEvent {
   const { method, name, client } = event;
   return {

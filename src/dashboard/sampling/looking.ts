@@ -1,4 +1,4 @@
-// Samples events while somebody looks: from the first question until ten seconds after the last.
+// Samples events while a page is open: from the first question until ten seconds after the last.
 import { inBackground } from "../../async/timers.ts";
 import type { Core } from "../../server/calls/core.ts";
 import { LoopDelay } from "./loop-delay.ts";
@@ -11,7 +11,7 @@ const patienceMs = 10_000;
 /** Milliseconds between two ticks, which measure how late the event loop is and count events. */
 const tickMs = 50;
 
-/** What is known because somebody looks. */
+/** The figures that are sampled while a page is open. */
 export interface Look {
   readonly samples: Samples;
   readonly running: Running;
@@ -20,7 +20,7 @@ export interface Look {
 
 const all = new WeakMap<Core, Looking>();
 
-/** One for each server, however many dashboards it has. */
+/** One instance for each server, even if it has several dashboards. */
 export class Looking {
   readonly #core: Core;
   #look: (Look & { readonly stop: () => void }) | undefined;
@@ -38,7 +38,7 @@ export class Looking {
     return made;
   }
 
-  /** What was sampled. Somebody asks, so that sampling begins or goes on. */
+  /** Returns the sampled figures. Starts or prolongs sampling. */
   ask(): Look {
     this.#askedAt = performance.now();
     const look = (this.#look ??= this.#begin());
@@ -46,7 +46,7 @@ export class Looking {
     return look;
   }
 
-  /** Ends sampling at once, and drops what was sampled. */
+  /** Ends sampling at once, and drops the figures. */
   end(): void {
     this.#look?.stop();
     this.#look = undefined;

@@ -1,20 +1,20 @@
-// Hears the events of a server in front of the author's own `observe`, only while somebody wants them.
+// Receives the events of a server before the author's own `observe`, only while they are needed.
 import type { ServerEvent } from "../../diagnostics/events.ts";
 
 export type Hear = (event: ServerEvent) => void;
 
-/** The settings of a server. What reports an event reads `observe` each time. */
+/** The settings of a server. Its code reads `observe` for each event. */
 export interface Observed {
   observe?: Hear | undefined;
 }
 
 const all = new WeakMap<Observed, Observing>();
 
-/** The one place that changes `observe` of a server, so that several may hear events and leave in any order. */
+/** The only place that changes `observe` of a server, so that several listeners can come and go in any order. */
 export class Observing {
   readonly #observed: Observed;
   #hearers: readonly Hear[] = [];
-  /** The author's observer, while somebody hears. */
+  /** The author's observer, while there are listeners. */
   #author: Hear | undefined;
 
   private constructor(observed: Observed) {

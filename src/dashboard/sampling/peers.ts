@@ -3,7 +3,7 @@ import { textWithoutSecrets } from "../../client/redaction/messages.ts";
 import { copyOf } from "../../errors.ts";
 import type { Implementation, Principal } from "../../protocol/model.ts";
 
-/** What is known of a client in an event, a connection or a listener. */
+/** The facts about a client in an event, a connection or a listener. */
 export interface KnownClient {
   readonly transport: string;
   readonly session?: string | undefined;
@@ -42,19 +42,19 @@ export function clientTextOf(info: Implementation | undefined): string | undefin
   return cut(typeof version === "string" && version !== "" ? `${name} ${version}` : name, maxClientLength);
 }
 
-/** Cuts a text that a stranger chose. */
+/** Cuts a text that a client chose. */
 export function cut(text: string, length: number): string {
-  // A slice would hold the whole text for as long as it is kept.
+  // Copied, because a slice would keep the whole text in memory.
   return text.length <= length ? text : `${copyOf(text.slice(0, length - 1))}…`;
 }
 
-/** Cuts the name or URI of what is called, or a reason that may have one, without the secrets in its query. */
+/** Cuts the name or URI of a subject, or a reason that may contain one, after removing the secrets in its query. */
 export function cutSubject(text: string, length: number): string {
-  // What is much longer is cut anyway.
+  // A much longer text is cut anyway.
   return cut(textWithoutSecrets(text.slice(0, 10 * length)), length);
 }
 
-/** What is kept of a client: it may send megabytes about itself with every request. */
+/** The name and version of a client, cut: it may send megabytes about itself with every request. */
 export function keptClientOf({ name, version }: Implementation): Implementation {
   return { name: cut(name, maxClientLength), version: cut(version, maxClientLength) };
 }

@@ -3,8 +3,9 @@ import type { PushEvent } from "../../diagnostics/events.ts";
 import { topicOf } from "../../push/topic.ts";
 import { Newest } from "./newest.ts";
 
+/** Topics whose pushes are counted. Past it, the one that was pushed to longest ago is dropped. */
 const maxTopics = 1000;
-/** Pushes of a topic that are kept one by one. */
+/** Last pushes of a topic. Past it, older ones are only counted. */
 export const maxPushes = 5;
 
 /** What was pushed to one topic on one node. */

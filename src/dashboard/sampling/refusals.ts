@@ -4,7 +4,7 @@ import type { RefusalRow } from "../answers.ts";
 import { Newest } from "./newest.ts";
 import { cutSubject } from "./peers.ts";
 
-/** Reasons that are counted; the one that was last given longest ago is dropped. */
+/** Reasons of refusals. Past it, the one that was given longest ago is dropped. */
 export const maxReasons = 100;
 const maxReasonLength = 200;
 

@@ -1,10 +1,10 @@
-// The calls that run now, and whose listen requests are open. The server keeps it up to date while somebody looks.
+// The running calls, and the clients of listen requests. The server updates this while a page is open.
 import type { Implementation } from "../../protocol/model.ts";
 import type { Call } from "../../server/calls/call.ts";
 import { keptClientOf } from "./peers.ts";
 
 export class Running extends Map<Call, number> {
-  /** The clients of listen requests by their connections: a call forgets its client when its stream is open. */
+  /** The clients of listen requests by their connections, because a call drops its client when its stream is open. */
   readonly #listening = new WeakMap<object, Implementation>();
 
   override set(call: Call, startedAt: number): this {
@@ -13,7 +13,7 @@ export class Running extends Map<Call, number> {
     return super.set(call, startedAt);
   }
 
-  /** The client whose listen request has this connection, if it was opened while somebody looked. */
+  /** The client whose listen request has this connection, if it was opened while a page was open. */
   clientOf(connection: object): Implementation | undefined {
     return this.#listening.get(connection);
   }

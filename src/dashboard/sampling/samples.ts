@@ -1,4 +1,4 @@
-// What events leave behind while somebody looks. Everything in it is bounded.
+// The figures that events leave behind while a page is open. All of them are bounded.
 import type { RequestEvent, ServerEvent } from "../../diagnostics/events.ts";
 import { Activity } from "./activity.ts";
 import { Calls } from "./calls.ts";
@@ -8,7 +8,10 @@ import { Series } from "./series.ts";
 import { Tools } from "./tools.ts";
 import { Troubles } from "./trouble.ts";
 
-/** Calls of a second that are all sampled; of further ones, every 16th stands for 16. The number of calls is always exact. */
+/**
+ * Calls sampled in a second. The number of calls is always exact. Past it, every 16th call stands for 16, so that latencies
+ * are estimates.
+ */
 const maxPerSecond = 1000;
 const standsFor = 16;
 
@@ -29,7 +32,7 @@ export interface Opened {
 export class Samples {
   /** When sampling began, on the monotonic clock. */
   readonly since: number = performance.now();
-  /** What the wall clock was ahead then: it may be set while somebody looks. */
+  /** The difference to the wall clock at the beginning: the clock may be set while a page is open. */
   readonly #ahead = Date.now() - performance.now();
   readonly series: Series = new Series(this.second);
   readonly tools: Tools = new Tools();
@@ -38,13 +41,13 @@ export class Samples {
   readonly pushes: Pushes = new Pushes();
   readonly troubles: Troubles = new Troubles();
   readonly activity: Activity = new Activity();
-  /** How many more are open than when somebody began to look. */
+  /** How many more are open than when sampling began. */
   readonly opened: Opened = { sessions: 0, streams: 0, subscriptions: 0 };
   readonly #isStream: (method: string) => boolean;
   #waiting: Taken[] = [];
   #second = 0;
   #inSecond = 0;
-  /** Whether there were more calls than are sampled one by one. */
+  /** Whether some calls were not sampled, because there were too many. */
   isEstimate = false;
 
   /** `isStream` says whether a request of this method stays open for long, so that its duration says nothing. */
@@ -57,13 +60,13 @@ export class Samples {
     return Math.floor((performance.now() + this.#ahead) / 1000);
   }
 
-  /** Takes an event, to be counted with others: one by one they would cost several times as much. */
+  /** Queues an event, because counting events one by one would cost several times as much. */
   take(event: ServerEvent): void {
     this.#waiting.push({ event, at: performance.now() });
     if (this.#waiting.length >= maxWaiting) this.count();
   }
 
-  /** Counts the events that wait. */
+  /** Counts the queued events. */
   count(): void {
     const taken = this.#waiting;
     if (taken.length === 0) return;

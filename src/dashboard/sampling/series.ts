@@ -1,7 +1,7 @@
 // What happened in each of the last 300 seconds: calls, errors and durations.
 import { type Buckets, Histogram } from "./histogram.ts";
 
-/** How many seconds are kept. */
+/** Seconds of the plots. Past it, the oldest are dropped. */
 export const keptSeconds = 300;
 
 /** One complete second. */
@@ -15,7 +15,7 @@ const nothing: Second = { calls: 0, errors: 0, durations: [] };
 
 /** The last complete seconds of a node, oldest first. */
 export interface Seconds {
-  /** The last of them, in seconds since 1970 on the clock of that node. */
+  /** The number of the last second, since 1970, on the clock of that node. */
   readonly last: number;
   readonly seconds: readonly Second[];
 }
@@ -29,7 +29,7 @@ export class Series {
   #calls = 0;
   #errors = 0;
 
-  /** Nothing is known of the seconds before `second`, and not everything of that one. */
+  /** Before `second` nothing is known, and `second` itself is incomplete. */
   constructor(second: number) {
     this.#second = second;
     this.#from = second + 1;

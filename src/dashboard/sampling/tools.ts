@@ -3,7 +3,7 @@ import type { RequestEvent } from "../../diagnostics/events.ts";
 import { type Buckets, Histogram } from "./histogram.ts";
 import { cut } from "./peers.ts";
 
-/** Rows that are kept; calls of further ones count in the row `others`. */
+/** Tools, prompts and other methods. Past it, calls of further ones count in the row `others`. */
 const maxRows = 500;
 const maxCodes = 10;
 const maxNameLength = 100;

@@ -1,4 +1,4 @@
-// What is open on this node. A visit to every session takes long, so the more there are, the less often it happens.
+// Counts what is open on this node. Visiting every session takes long, so the more there are, the less often it happens.
 import type { Endpoint } from "../../http/endpoint.ts";
 import type { HttpSession } from "../../http/session.ts";
 import type { Copy } from "../../session/copies.ts";
@@ -21,9 +21,9 @@ export interface ListeningClient extends ShownClient {
   openedAt: number;
 }
 
-/** What a visit to everything found. */
+/** The result of a visit to everything. */
 export interface Visited {
-  /** The sessions whose clients do not read what waits for them. */
+  /** The sessions whose clients do not read their queued messages. */
   readonly behind: ReadonlySet<Copy<HttpSession>>;
   /** The listeners of sessions on pipes. */
   readonly pipes: readonly Listener[];
@@ -32,7 +32,7 @@ export interface Visited {
 
 interface Visit {
   readonly visited: Visited;
-  /** How many would have been open when somebody began to look, as far as events tell. */
+  /** How many were open when sampling began, as calculated from events. */
   readonly base: Readonly<Opened>;
   readonly samples: Samples;
 }
@@ -138,7 +138,7 @@ function isBehind({ connection, streams }: HttpSession): boolean {
   return (connection.listener?.queued ?? 0) > 0 || streams.congested;
 }
 
-/** The client of a listen request; its name is known if somebody looked when it opened. */
+/** The client of a listen request. Its name is known if a page was open when it opened. */
 export function clientOfListen({ running }: Look, connection: Connection): ShownClient {
   return clientOf(connection, running.clientOf(connection));
 }

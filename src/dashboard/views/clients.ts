@@ -1,4 +1,4 @@
-// What rows say of a client, made once for each connection: its digest, its name and whose it is.
+// The facts about a client in rows, computed once for each connection: its digest, its name and its user.
 import type { Implementation } from "../../protocol/model.ts";
 import type { Listener } from "../../push/listener.ts";
 import { Connection } from "../../server/context/connection.ts";
@@ -8,7 +8,7 @@ export interface ShownClient {
   readonly peer: string;
   readonly client: string | undefined;
   readonly who: string | undefined;
-  /** What a search looks at, in lower case. */
+  /** The text that a search compares, in lower case. */
   readonly text: string;
 }
 
@@ -20,7 +20,7 @@ export function clientOf(connection: Connection, given?: Implementation): ShownC
   if (known !== undefined) return known;
   const info = given ?? connection.clientInfo;
   const made = describe(connection, info);
-  // A client may still introduce itself.
+  // A client may still send its name.
   if (info !== undefined || connection.session === undefined) shown.set(connection, made);
   return made;
 }
@@ -41,7 +41,7 @@ function describe(known: Connection | Listener, info: Implementation | undefined
   return { peer, client, who, text: textOf([peer, client, who, known.transport, revision]) };
 }
 
-/** What a search looks at. */
+/** The text that a search compares. */
 export function textOf(words: readonly (string | undefined)[]): string {
   return words.join(" ").toLowerCase();
 }

@@ -1,4 +1,5 @@
-// The sessions that are looked at closely: one if its timeline is open, all if somebody searches, else those behind and those used last.
+// The sessions that are read in detail: one if its timeline is open, all if there is a search, else those behind and those used
+// last.
 import type { HttpSession } from "../../http/session.ts";
 import type { Copy } from "../../session/copies.ts";
 import { maxRows } from "../answers.ts";
@@ -19,7 +20,7 @@ export function* chosenCopies(finding: Finding<unknown>): Iterable<Copy<HttpSess
     return;
   }
   const { behind } = census.visited;
-  // One that has ended since then is no longer there.
+  // A session that has ended meanwhile is left out.
   for (const copy of behind) if (sessions.peek(copy.session.id) === copy.session) yield copy;
   let older = sessions.size - maxRows;
   for (const copy of sessions.copies) if (older-- <= 0 && !behind.has(copy)) yield copy;

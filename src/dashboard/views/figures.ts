@@ -3,7 +3,7 @@ import { isObject } from "../../wire/message.ts";
 import type { Counts, NodeRow } from "../answers.ts";
 import type { ServedNode } from "./served-node.ts";
 
-/** What a node tells of itself. */
+/** The figures that a node sends with every answer. */
 export type NodeFigures = Pick<NodeRow, "version" | "uptimeMs" | "loopDelayMs" | "memoryBytes" | "counts">;
 
 /** Milliseconds between two readings of the memory, which ask the operating system. */
@@ -20,7 +20,7 @@ export function figuresOf(node: ServedNode): NodeFigures {
   };
 }
 
-/** Whether another node, perhaps of another version, tells as much of itself as this one. */
+/** Whether another node, perhaps of another version, has sent all figures. */
 export function isFigures(value: unknown): value is NodeFigures {
   if (!isObject(value) || typeof value["version"] !== "string") return false;
   const { uptimeMs, loopDelayMs, memoryBytes = 0, counts } = value;
@@ -49,7 +49,7 @@ function countsOf(node: ServedNode): Counts {
     questions: core.asks.size,
     tasks: core.tasks.runs.size,
     unsentBytes: endpoint.unsent.bytes,
-    keptBytes: endpoint.state.logs.bytes,
+    keptBytes: endpoint.state.server.cluster.logBudget.bytes,
   };
 }
 

@@ -11,14 +11,14 @@ export interface RowsPart<Row> {
 
 export class Finding<Row> {
   readonly node: ServedNode;
-  /** The only client that is wanted. */
+  /** The only requested client. */
   readonly peer: string | undefined;
   /** The name of the node, for the rows. */
   readonly name: string;
   readonly look: Look;
   readonly now: number = performance.now();
   readonly #rows: Row[] = [];
-  /** What somebody searches for, in lower case. */
+  /** The text of the search, in lower case. */
   readonly #wanted: string | undefined;
   #total = 0;
 
@@ -33,7 +33,7 @@ export class Finding<Row> {
     this.#wanted = isEvery ? undefined : wanted;
   }
 
-  /** Whether only some rows are wanted. */
+  /** Whether only some rows are requested. */
   get isSearch(): boolean {
     return this.#wanted !== undefined;
   }
@@ -43,7 +43,7 @@ export class Finding<Row> {
     return this.#rows.length >= maxRows;
   }
 
-  /** Whether the text, in lower case, contains what somebody searches for. */
+  /** Whether the text, in lower case, contains the text of the search. */
   matches(text: string): boolean {
     return this.#wanted === undefined || text.includes(this.#wanted);
   }

@@ -21,7 +21,7 @@ function linesOf(node: ServedNode, peer: string, entries?: readonly string[]): M
   const track = node.follower.find(peer)?.track;
   if (track === undefined) return { lines: [], dropped: 0 };
   const lines = track.lines(entries);
-  const sent = node.endpoint.state.server.cluster.others === undefined ? lines : newest(lines);
+  const sent = node.endpoint.state.server.cluster.isAlone ? lines : newest(lines);
   return { lines: sent, dropped: track.droppedMessages + lines.length - sent.length };
 }
 

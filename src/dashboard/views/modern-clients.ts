@@ -1,4 +1,4 @@
-// The rows of modern clients: those whose calls were sampled, and those whose listen requests are open.
+// The rows of modern clients: clients with sampled calls, and clients with open listen requests.
 import type { SessionRow } from "../answers.ts";
 import type { SeenClient } from "../sampling/calls.ts";
 import type { Look } from "../sampling/looking.ts";

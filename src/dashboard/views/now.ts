@@ -1,4 +1,4 @@
-// What goes on now: calls and latencies of the last minutes, what is open, refusals, the last calls.
+// The view of the present: calls and latencies of the last minutes, open connections, refusals, the last calls.
 import type { Counts, Now, RefusalRow, Series } from "../answers.ts";
 import { type EndedCall, maxCalls } from "../sampling/calls.ts";
 import { Histogram, shownShares } from "../sampling/histogram.ts";
@@ -48,7 +48,9 @@ export const now: SharedView<"now", Part> = {
 /** The same second of all nodes that know it. */
 type Merged = readonly Second[];
 
-/** The last seconds, oldest first, as the node that was asked counts them. A node whose clock differs is moved. */
+/**
+ * The last seconds, oldest first, by the clock of the node that was asked. The seconds of a node with another clock are moved.
+ */
 function secondsOf(parts: readonly NodePart<Part>[]): { readonly last: number; readonly merged: Merged[] } {
   const last = parts[0]?.part.seconds.last ?? 0;
   const merged: Second[][] = Array.from({ length: keptSeconds }, () => []);
@@ -111,7 +113,8 @@ function sumOf(all: readonly Counts[]): Counts {
     questions: one.questions + other.questions,
     tasks: one.tasks + other.tasks,
     unsentBytes: one.unsentBytes + other.unsentBytes,
-    keptBytes: one.keptBytes + other.keptBytes,
+    // Every node counts the logs of all nodes.
+    keptBytes: Math.max(one.keptBytes, other.keptBytes),
   });
   return all.reduce(add);
 }

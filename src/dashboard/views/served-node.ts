@@ -1,4 +1,4 @@
-// This node as the views see it: the server, its endpoint, what is sampled while somebody looks, and the clients that are followed.
+// This node as the views see it: the server, its endpoint, the figures sampled while a page is open, and the followed clients.
 import type { Endpoint } from "../../http/endpoint.ts";
 import type { Core } from "../../server/calls/core.ts";
 import { coreOf } from "../../server/calls/port.ts";
@@ -8,7 +8,7 @@ import type { About } from "../answers.ts";
 import { Census } from "./census.ts";
 import { Sought } from "./sought.ts";
 
-/** What the dashboard's options say; read at each question, since an address is known late. */
+/** The dashboard's options; read for each question, because an address is known late. */
 export interface NodeOptions {
   /** The name of this node, the same after a restart. */
   readonly name: string;

@@ -19,7 +19,7 @@ export const sessions: SharedView<"sessions", RowsPart<SessionRow>> = {
   },
 };
 
-/** The clients on this node: all of them, those that a search finds, or only one. */
+/** The clients on this node: all of them, those that a search finds, or one. */
 export function sessionsOn(
   node: ServedNode,
   question: Search & { readonly peer?: string },
@@ -85,7 +85,7 @@ function addPipes(finding: Finding<SessionRow>): void {
   }
 }
 
-/** The time since the last call, as far as somebody looked. */
+/** The time since the last call, if it is known. */
 function idleMsOf({ look, now }: Finding<SessionRow>, session: string | undefined): number {
   const { activity, since } = look.samples;
   const active = activity.of(session);

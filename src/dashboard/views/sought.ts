@@ -1,4 +1,4 @@
-// Where the sessions whose timelines are open were found: to look for one is a visit to all of them.
+// Where the sessions with open timelines were found, because searching for one visits all sessions.
 import type { HttpState } from "../../http/state.ts";
 import type { HttpSession } from "../../http/session.ts";
 import type { Copy } from "../../session/copies.ts";

@@ -1,6 +1,5 @@
 // The streams to clients: GETs and replies of sessions, listen requests, and HTTP+SSE.
 import type { EventStream } from "../../http/streams/event-stream.ts";
-import { StreamLog } from "../../http/streams/stream-log.ts";
 import type { Listener, Stream } from "../../push/listener.ts";
 import type { Connection } from "../../server/context/connection.ts";
 import type { StreamRow } from "../answers.ts";
@@ -18,7 +17,7 @@ export const streams: SharedView<"streams", RowsPart<StreamRow>> = {
     addSseClients(finding);
     addListens(finding);
     const { rows, total } = finding.part();
-    // If nobody searches, not all were looked at.
+    // Without a search, not all streams were visited.
     return { rows, total: finding.isSearch ? total : Math.max(total, node.census.counts().streams) };
   },
   merge(parts) {
@@ -37,14 +36,14 @@ export const streams: SharedView<"streams", RowsPart<StreamRow>> = {
 /** What differs between the kinds of streams. */
 type Figures = Pick<
   StreamRow,
-  "id" | "kind" | "state" | "ageMs" | "lastEventId" | "kept" | "unsentBytes" | "writtenBytes" | "isBehind"
+  "id" | "kind" | "state" | "ageMs" | "lastEventId" | "unsentBytes" | "writtenBytes" | "isBehind"
 >;
 
 function addSessions(finding: Finding<StreamRow>): void {
   for (const { session } of chosenCopies(finding)) {
     const { connection, streams: own } = session;
     for (const stream of own.all) {
-      // What waits in the mailbox waits for a GET stream.
+      // Messages in the mailbox wait for a GET stream.
       const listener = stream.kind === "get" ? connection.listener : undefined;
       finding.add(() => {
         const figures = figuresOf(stream, finding.now);
@@ -65,7 +64,6 @@ function addSseClients(finding: Finding<StreamRow>): void {
       state: "open",
       ageMs: finding.now - (activity.of(connection.session)?.openedAt ?? since),
       lastEventId: undefined,
-      kept: undefined,
       unsentBytes: sink.unsent,
       writtenBytes: 0,
       isBehind: isBehind || sink.congested,
@@ -110,7 +108,6 @@ function figuresOf(stream: EventStream, now: number): Figures {
     state: state === "lost" ? "lost" : "open",
     ageMs: stream.age(now),
     lastEventId: shortEventId(log?.eventId()),
-    kept: log instanceof StreamLog && log.isKept ? { messages: log.kept, bytes: log.bytes } : undefined,
     unsentBytes: backlog,
     writtenBytes: bytes,
     isBehind: congested,
@@ -126,7 +123,7 @@ function rowOf(
   listener: Listener | undefined,
 ): StreamRow {
   const { resumes, gaps } = look.samples.troubles.of(session);
-  const { id, kind, state, ageMs, lastEventId, kept, unsentBytes, writtenBytes, isBehind } = figures;
+  const { id, kind, state, ageMs, lastEventId, unsentBytes, writtenBytes, isBehind } = figures;
   return {
     id,
     peer,
@@ -138,7 +135,6 @@ function rowOf(
     node: name,
     ageMs,
     lastEventId,
-    kept,
     unsentBytes,
     queuedBytes: listener?.queued ?? 0,
     writtenBytes,
@@ -167,7 +163,7 @@ function idOf(stream: object): number {
 /** How many characters of a stream's id are shown. */
 const shownOfId = 8;
 
-/** Enough of an event id to recognise it: with all of it and a session somebody could resume the stream. */
+/** Enough of an event id to recognise it. With the whole id and a session, an attacker could resume the stream. */
 function shortEventId(id: string | undefined): string | undefined {
   if (id === undefined || id.length <= 2 * shownOfId) return id;
   const dot = id.indexOf(".");

@@ -1,4 +1,4 @@
-// What has happened to one client, on all nodes; whoever asks follows it.
+// The timeline of one client on all nodes. Asking for it follows the client.
 import type { Timeline, TimelineEntry } from "../answers.ts";
 import type { Entry } from "../following/track.ts";
 import { bytesOf, maxBusBytes } from "./bus-size.ts";
@@ -6,7 +6,7 @@ import { sessions, sessionsOn } from "./sessions.ts";
 import type { SharedView } from "./view.ts";
 
 interface TimelinePart extends Omit<Timeline, "nodes" | "peer" | "session" | "now"> {
-  /** What the view of sessions has of the client. */
+  /** The rows of the client in the view of sessions. */
   readonly sessions: ReturnType<typeof sessionsOn>;
 }
 
@@ -43,7 +43,7 @@ export const timeline: SharedView<"timeline", TimelinePart> = {
       since: Math.min(...parts.map(({ part, aheadMs }) => part.since - aheadMs)),
       now: Date.now(),
       entries: entries.toSorted((one, other) => one.startedAt - other.startedAt),
-      // A node whose clock is behind would miss changes with the mark of another one.
+      // With the mark of another node, a node whose clock is behind would miss changes.
       mark: Math.min(...all.map(({ mark }) => mark)),
       dropped: all.reduce((sum, { dropped }) => sum + dropped, 0),
     };

@@ -20,7 +20,7 @@ interface Part {
   readonly total: number;
 }
 
-/** Tools of one node in an answer; those that nobody calls are left out first. */
+/** Tools of one node in an answer. Tools without calls are left out first. */
 const maxTools = 1000;
 
 export const tools: SharedView<"tools", Part> = {
@@ -54,7 +54,7 @@ function orderOf({ method, name }: ToolRow): string {
   return `${rank} ${method} ${name}`;
 }
 
-/** The figures of what was called, runs, or could be called. */
+/** The figures of tools and methods that were called, are running, or could be called. */
 function figuresOn(node: ServedNode): Figures[] {
   const look = node.looking.ask();
   const running = runningByKey(look);
@@ -105,7 +105,7 @@ function rowOf(all: readonly Figures[]): ToolRow {
     if (figures.calls > 0) longestMs = Math.max(longestMs ?? 0, figures.longestMs);
     if (figures.runningMs !== undefined) runningMs = Math.max(runningMs ?? 0, figures.runningMs);
   }
-  // The middle of a bucket may be past the longest call in it.
+  // The middle of a bucket may exceed the longest call in it.
   const mostMs = longestMs ?? Number.POSITIVE_INFINITY;
   const [p50, p90, p99] = durations.percentiles(shownShares).map((ms) => ms && Math.min(ms, mostMs));
   const errorCodes = [...codes].map(([code, count]) => ({ code, count }));

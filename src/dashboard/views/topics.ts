@@ -1,4 +1,4 @@
-// The topics: who listens to what, what was pushed last, and what was merged because a reader was slow.
+// The topics: their subscribers, the last pushes, and messages that were merged because a reader was slow.
 import { textWithoutSecrets } from "../../client/redaction/messages.ts";
 import type { Listener, Stream } from "../../push/listener.ts";
 import type { TopicRow } from "../answers.ts";
@@ -28,7 +28,7 @@ export const topics: SharedView<"topics", RowsPart<Row>> = {
       if (!finding.isSearch || finding.matches(topic.toLowerCase()))
         finding.add(() => rowOf(topic, listeners, pushed.get(topic), nameOf));
     };
-    // Those that something was pushed to last come first.
+    // The topics with the latest pushes come first.
     for (const topic of [...pushed.keys()].toReversed()) add(topic, hub.topics.get(topic));
     for (const [topic, listeners] of hub.topics) {
       if (!pushed.has(topic)) add(topic, listeners);
@@ -37,7 +37,7 @@ export const topics: SharedView<"topics", RowsPart<Row>> = {
   },
   merge(parts) {
     const rows = mergedRows(parts);
-    // Nodes have mostly the same topics; how many differ is only known of those that they sent.
+    // Nodes mostly have the same topics, and differences are known only for the topics that they sent.
     const total = Math.max(rows.length, ...parts.map(({ part }) => part.total));
     return { rows: shownRows(rows, ({ notification, key }) => `${notification} ${key ?? ""}`), total };
   },

@@ -1,4 +1,4 @@
-// What every view has in common: each node answers a question, and the node that was asked merges the answers.
+// Common to all views: each node answers a question, and the node that was asked merges the answers.
 import type { Answers, Ask, Questions } from "../answers.ts";
 import type { NodeFigures } from "./figures.ts";
 import type { ServedNode } from "./served-node.ts";

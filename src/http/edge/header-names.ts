@@ -1,4 +1,4 @@
-// What users of other frameworks expect of headers, and what replaces it here.
+// The names that users of other frameworks expect on headers, and what replaces them here.
 import { refuseNames } from "../../refused-names.ts";
 
 const methods = "get has";
@@ -13,13 +13,16 @@ export function refuseHeaderNames({ headers }: { readonly headers: object }): vo
   });
 }
 
-/** The methods of `Headers`, which `ctx.headers` is none of. */
+/** The methods of `Headers`, which `ctx.headers` does not have. */
 const otherNames = refuseNames(
   {},
   { subject: "ctx.headers", methods: { [methods]: 'ctx.headers["x-name"], in lower case' } },
 );
 
-/** What `ctx.headers` inherits: it is read only for names that no header has, and finds one that the code writes in capitals. */
+/**
+ * The prototype of `ctx.headers`, read only for names that no header has. It finds a header whose name the code writes in
+ * capitals.
+ */
 const inherited = new Proxy(otherNames, {
   get(names, name, headers: Readonly<Record<string, unknown>>) {
     const lower = typeof name === "string" && !(name in names) ? name.toLowerCase() : name;
@@ -28,6 +31,6 @@ const inherited = new Proxy(otherNames, {
 });
 
 export function plainHeaders<Headers extends object>(headers: Headers): Headers {
-  // A setter of a prototype that is a Proxy would run for each header; this way they are defined.
+  // Defined in a literal, because assigning to an object with a Proxy as its prototype would call the Proxy for each header.
   return { __proto__: inherited, ...headers };
 }

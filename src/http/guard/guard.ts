@@ -67,7 +67,7 @@ export class Guard {
     return this.checkOrigin(request);
   }
 
-  /** The same for the health path alone, which no host is checked for: a probe uses the address of the machine. */
+  /** Checks the origin only, for the health path: a probe uses the address of the machine as its host. */
   checkOrigin(request: HttpRequest): string | undefined {
     const origin = request.header("origin");
     if (origin === undefined || origin === this.#lastOrigin) return undefined;

@@ -4,25 +4,34 @@ import { either, func, type Known, numberFrom, off, options as optionsOf } from 
 
 /** The limits of one caller. */
 export interface CallerLimits {
-  /** Requests per minute. */
+  /**
+   * Requests per minute; a batch counts as its messages. Past it, the server responds with 429, with the seconds until the
+   * next request in `Retry-After`. @default {60000}
+   */
   readonly perMinute: number;
-  /** Requests that it may send at once after a pause. @default {a tenth of `perMinute`, and at least 20} */
+  /**
+   * Requests that it may send at once after a pause; with another `perMinute`, a tenth of it and at least 20. Past it, the
+   * server responds in the same way. @default {6000}
+   */
   readonly burst: number;
-  /** Requests that may run at the same time. Open GET and listen streams have limits of their own. */
+  /**
+   * Requests that may run at the same time. Open GET and listen streams have limits of their own. Past it, the server responds
+   * with 429 and `Retry-After: 1`. @default {1000}
+   */
   readonly concurrent: number;
 }
 
 /** Rate limits; all are optional, and `Infinity` means no limit. */
 export interface RateLimitOptions {
   /** The limits of each principal. @default {`defaultCallerLimits` where there is `auth`} */
-  readonly perPrincipal?: Partial<CallerLimits> | false;
+  readonly perPrincipal?: Partial<CallerLimits> | false | undefined;
   /**
    * The limits of each address, checked before authentication. IPv6 addresses with the same first 64 bits count as one, and so do
    * all clients whose address is unknown. @default {`defaultCallerLimits` with `trustProxy`, else no limit}
    */
-  readonly perAddress?: Partial<CallerLimits> | false;
+  readonly perAddress?: Partial<CallerLimits> | false | undefined;
   /** The clock in milliseconds, for tests. @default {performance.now} */
-  readonly now?: () => number;
+  readonly now?: (() => number) | undefined;
 }
 
 /** The limits, completed with their defaults. */
@@ -71,7 +80,7 @@ const leastBurst = 20;
 /** Which callers the endpoint can tell apart. */
 export interface KnownCallers {
   readonly principals: boolean;
-  /** Whether addresses are those of clients, and not of one proxy in front of all. */
+  /** Whether addresses identify clients, and not one proxy in front of all of them. */
   readonly addresses: boolean;
 }
 

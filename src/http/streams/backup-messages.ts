@@ -1,7 +1,7 @@
-// The newest messages of a session's log that another stream may have to give, if the one that they belong to is lost.
-import type { KeptMessage } from "./shared-log.ts";
+// The newest messages of a session's log. If the stream that they were written to is lost, another stream repeats them.
+import type { KeptMessage } from "./missed.ts";
 
-/** How many messages are kept; with more, the client is told to read everything again. */
+/** How many messages are kept. If more were dropped, the client gets a notification for each topic instead. */
 const maxMessages = 1000;
 
 export class BackupMessages {

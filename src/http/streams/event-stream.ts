@@ -3,15 +3,15 @@ import { peerOf, type StreamEnd, type StreamEvent } from "../../diagnostics/even
 import type { Principal } from "../../protocol/model.ts";
 import { isPast } from "../../protocol/principal.ts";
 import { Callbacks } from "../../async/callbacks.ts";
+import { ignoreRejection } from "../../async/promises.ts";
 import type { Stream } from "../../push/listener.ts";
 import type { Connection } from "../../server/context/connection.ts";
 import { encodeEvent, encodePriming, encodeRetry, keepAliveComment } from "../../wire/sse.ts";
 import { eventHeaders } from "../edge/replies.ts";
 import type { EventSink, HttpResponder } from "../edge/request.ts";
-import type { StreamKind } from "./stream-log.ts";
-import type { Witnessed } from "./witness.ts";
+import type { StreamTimes, Witnessed } from "./host.ts";
 
-/** Events that may wait for the log; with more, the stream goes on without an id to resume from. */
+/** How many events may wait for the log to open. Beyond this, the stream continues without ids to resume from. */
 const maxEarly = 1000;
 
 /**
@@ -22,7 +22,10 @@ const maxEarly = 1000;
  */
 export type StreamState = "idle" | "open" | "lost" | "ended";
 
-/** What makes a stream resumable: it gives its events their ids. */
+/** A GET stream has no end; a POST stream ends with the response. */
+export type StreamKind = "get" | "post";
+
+/** Makes a stream resumable: provides the ids of its events. */
 export interface EventLog {
   /** Whether messages are kept, so that a client that reconnects gets what it has missed. */
   readonly isKept: boolean;
@@ -30,8 +33,12 @@ export interface EventLog {
   scopes: readonly string[] | undefined;
   /** When the stream ended. */
   finishedAt: number | undefined;
+  /** Characters of messages that wait for a slow reader. */
+  readonly waiting: number;
   /** The id from which a client resumes after all messages so far; undefined if there is none yet. */
   eventId(): string | undefined;
+  /** The id for the event that begins a connection. */
+  primingId(): string | undefined;
   /** Adds a message, and returns the id of its event; undefined if it is not kept. */
   append(text: string): string | undefined;
 }
@@ -46,24 +53,19 @@ export interface StreamOwner<Log extends EventLog> {
   changed(stream: EventStream<Log>): void;
   /** Called when its reader has caught up. */
   drained(stream: EventStream<Log>): void;
+  /** Whether {@link StreamOwner.keep} takes every message of a POST stream, and not only questions and the response. */
+  readonly keepsAll: boolean;
   /**
    * Keeps a message of a POST stream where every node can read it, then has it written. Resolves when that is done, after the stream
-   * has ended if it was the last. @default {the stream writes it}
+   * has ended if it was the last.
    */
-  keep?(stream: EventStream<Log>, text: string, isLast: boolean): Promise<void>;
+  keep(stream: EventStream<Log>, text: string, isLast: boolean): Promise<void>;
 }
 
-/** Whose stream it is, and who hears of it. */
+/** The reader of a stream, and the callbacks about it. */
 export interface StreamReader {
   readonly host: Witnessed;
   readonly connection: Connection;
-}
-
-/** The times of a stream. */
-export interface StreamTimes {
-  readonly keepAliveMs: number;
-  readonly maxStreamMs: number;
-  readonly resumeWindowMs: number;
 }
 
 export class EventStream<Log extends EventLog = EventLog> implements Stream {
@@ -130,7 +132,7 @@ export class EventStream<Log extends EventLog = EventLog> implements Stream {
 
   /** Bytes that the client has not read. */
   get backlog(): number {
-    return this.#sink?.unsent ?? 0;
+    return (this.#sink?.unsent ?? 0) + (this.#log?.waiting ?? 0);
   }
 
   /** How long it has been in its state, in milliseconds. */
@@ -165,7 +167,7 @@ export class EventStream<Log extends EventLog = EventLog> implements Stream {
   prime(): void {
     const early = this.#early;
     this.#early = undefined;
-    const id = this.#owner?.primes ? this.#log?.eventId() : undefined;
+    const id = this.#owner?.primes ? this.#log?.primingId() : undefined;
     if (id !== undefined) this.#put(encodePriming(id, this.#owner?.retryMs ?? 0));
     for (const write of early ?? []) write();
   }
@@ -179,6 +181,10 @@ export class EventStream<Log extends EventLog = EventLog> implements Stream {
   /** Logs a message, then writes it; a client that was cut off in between gets it from the log. */
   write(text: string): boolean {
     if (this.#state === "ended") return true;
+    if (this.kind === "post" && this.#owner?.keepsAll) {
+      ignoreRejection(this.#owner.keep(this, text, false));
+      return !this.congested;
+    }
     this.open();
     if (this.#early !== undefined) return this.#wait(() => this.#write(text));
     return this.#write(text);
@@ -201,14 +207,13 @@ export class EventStream<Log extends EventLog = EventLog> implements Stream {
 
   /** Writes a question, which must reach the client also after it has reconnected. */
   ask(text: string): Promise<void> | void {
-    if (this.#owner?.keep !== undefined && this.#state !== "ended")
-      return this.#owner.keep(this, text, false);
+    if (this.#owner !== undefined && this.#state !== "ended") return this.#owner.keep(this, text, false);
     this.write(text);
   }
 
   /** Writes the last message and ends the stream. */
   finish(text: string): Promise<void> | void {
-    if (this.#owner?.keep !== undefined && this.#state !== "ended") return this.#owner.keep(this, text, true);
+    if (this.#owner !== undefined && this.#state !== "ended") return this.#owner.keep(this, text, true);
     this.write(text);
     this.end();
   }
@@ -246,22 +251,25 @@ export class EventStream<Log extends EventLog = EventLog> implements Stream {
     if (this.#log?.eventId() !== undefined) this.#release();
   }
 
-  /** Fails what waits for the client, which did not reconnect in time. The log stays. */
+  /** Fails the questions that wait for the client, because it did not reconnect in time. The log stays. */
   giveUp(): void {
     this.#losses?.call();
     this.#losses?.clear();
   }
 
-  /** Continues on a new connection, on which the missed messages have been written. */
-  resume(sink: EventSink): void {
+  /** Continues on a new connection, at the place of `log` if it has another one. */
+  resume(sink: EventSink, log: Log | undefined = this.#log): void {
     this.#sink?.end();
+    this.#log = log;
     this.isElsewhere = false;
     this.#connect(sink, "resumed");
     this.#drains?.call();
     this.#owner?.changed(this);
   }
 
-  /** Called about once a second: keeps the connection alive, and closes it when its time is over. */
+  /**
+   * Called about once a second: keeps the connection alive, and closes it when `maxStreamMs` is over or the token has expired.
+   */
   tend(now: number, { keepAliveMs, maxStreamMs, resumeWindowMs }: StreamTimes): void {
     const isExpired = isPast(this.#expiresAt);
     // Only the connection closes: the client resumes the stream with a fresh token.

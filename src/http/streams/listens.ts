@@ -5,9 +5,12 @@ import type { Heartbeat, Tended } from "../edge/heartbeat.ts";
 import type { EventStream } from "./event-stream.ts";
 
 export interface ListenLimits {
-  /** Listen streams that may be open. @default {20000} */
+  /**
+   * Listen requests that may be open. Past it, the oldest one of the caller with the most ends with its closing result; that
+   * caller itself gets 429. @default {20000}
+   */
   readonly maxListens: number;
-  /** Listen streams that one principal may have open. @default {100} */
+  /** Listen requests that one principal may have open. Past it, the server responds with 429. @default {100} */
   readonly maxListensPerPrincipal: number;
 }
 

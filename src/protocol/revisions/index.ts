@@ -27,11 +27,11 @@ export function findRevision(date: unknown): Revision | undefined {
 /** The revisions that one server supports. */
 export class SpokenRevisions {
   readonly #byDate: ReadonlyMap<unknown, Revision>;
-  /** The newest of all. */
+  /** The newest revision. */
   readonly newest: Revision | undefined;
-  /** The newest of the modern era, if the server supports one. */
+  /** The newest modern revision, if the server supports one. */
   readonly modern: Revision | undefined;
-  /** The newest of the legacy era, if the server supports one. */
+  /** The newest legacy revision, if the server supports one. */
   readonly legacy: Revision | undefined;
 
   constructor(isSpoken: (revision: Revision) => boolean) {
@@ -46,14 +46,14 @@ export class SpokenRevisions {
     return this.#byDate.get(date);
   }
 
-  /** Whether any of an era has a request of that name. */
+  /** Whether any revision of an era has a request of that name. */
   has(method: string, era: Revision["era"]): boolean {
     return [...this.#byDate.values()].some(
       (revision) => revision.era === era && revision.requests.has(method),
     );
   }
 
-  /** Their dates, or those of one era, newest first. */
+  /** The dates of all revisions, or those of one era, newest first. */
   dates(era?: Revision["era"]): RevisionDate[] {
     const spoken = [...this.#byDate.values()];
     return spoken.filter((revision) => (era ?? revision.era) === revision.era).map(({ date }) => date);

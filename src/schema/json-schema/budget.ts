@@ -1,4 +1,4 @@
-// What a schema may cost: to compile, and for each value that it validates.
+// The limits for the cost of a schema: to compile it, and to validate each value.
 import { Stopped } from "./stops.ts";
 
 /** Counts the steps of a compilation or a validation, and ends it when they exceed a budget. A step takes about 50 nanoseconds. */
@@ -15,14 +15,20 @@ export interface Budget {
   readonly maxInstructions: number;
 }
 
+/**
+ * Steps of a validation. Each takes about 50 nanoseconds; a value larger than the default `maxBytes` gets proportionally
+ * more. Past it, the value counts as invalid.
+ */
+const validateSteps = 1_000_000;
+
 /** For schemas of the author, which are compiled when the program starts. */
 export const ownBudget: Budget = {
   compileSteps: 20_000_000,
-  validateSteps: 1_000_000,
+  validateSteps,
   maxInstructions: 250_000,
 };
 
-/** For schemas of a remote party, which are compiled while the program works. */
+/** For schemas of a remote party, which are compiled while the program runs. */
 export const remoteBudget: Budget = {
   compileSteps: 500_000,
   validateSteps: 500_000,

@@ -25,7 +25,10 @@ import type { StateCache } from "./regex-automaton.ts";
 import type { Run } from "./run.ts";
 import { stringKeywords, textKeywords } from "./string-keywords.ts";
 
-/** In order of evaluation: cheap keywords first, those that read the whole value later, and those that need its outcome last. */
+/**
+ * In order of evaluation: cheap keywords first, then those that read the whole value, and last those that need the outcome of
+ * others.
+ */
 const keywords: KeywordTable = [
   ...numberKeywords,
   ...stringKeywords,
@@ -45,7 +48,7 @@ export interface CompiledDocument {
   readonly root: Node;
   /** Patterns that need a backtracking matcher. */
   readonly backtracking: readonly Backtracking[];
-  /** The steps that compiling took; what it keeps is at most about 40 bytes for each. */
+  /** The steps that compiling took. The result takes at most about 40 bytes for each. */
   readonly steps: number;
 }
 

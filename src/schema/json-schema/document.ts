@@ -133,7 +133,7 @@ export class SchemaDocument {
     return resource;
   }
 
-  /** Costs time for each character of the base, which one long identifier would multiply by all references. */
+  /** Takes time for each character of the base, so one long identifier would multiply the cost of all references. */
   #absolute(reference: string, base: string): string {
     this.#payer.spend(20 + ((reference.length + base.length) >> 2));
     if (reference === "" || reference.startsWith("#")) return splitUri(base)[0] + reference;

@@ -6,7 +6,7 @@ import { isUri, isUriReference, isUriTemplate, isUrl } from "./uri-formats.ts";
 export interface Format {
   readonly fits: (text: string) => boolean;
   readonly maxLength: number;
-  /** What checking a text costs. */
+  /** The cost of checking a text. */
   readonly stepsOf: (text: string) => number;
 }
 

@@ -1,7 +1,7 @@
 // Checks that each keyword of a JSON Schema has a value of the right kind, and finds the schemas inside it.
 import { isObject, type JsonObject } from "../../wire/message.ts";
 
-/** The kind of value that a keyword takes: its description and its check. */
+/** The kind of a keyword's value: its description and its check. */
 interface Kind {
   readonly words: string;
   readonly fits: (value: unknown) => boolean;
@@ -143,7 +143,7 @@ function problemInside(
   return undefined;
 }
 
-/** The same for the keywords of one schema, without those inside it. */
+/** Like `keywordProblem`, for the keywords of one schema, without those inside it. */
 export function ownKeywordProblem(outer: JsonObject, at = ""): string | undefined {
   for (const [keyword, value] of Object.entries(outer)) {
     const kind = kinds.get(keyword);
@@ -184,7 +184,7 @@ function held(keyword: string, value: unknown): (readonly [path: string, schema:
     .map(([name, inner]) => [`${keyword}.${name.slice(0, shownLength)}`, inner] as const);
 }
 
-/** The value of a keyword with another schema in place of each that it holds. */
+/** The value of a keyword with each of its schemas replaced. */
 export function replaceHeld(
   keyword: string,
   value: unknown,

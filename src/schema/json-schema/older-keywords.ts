@@ -6,27 +6,27 @@ import { replaceHeld } from "./keywords.ts";
 /** What a schema names in `$schema`, if anything. */
 export type Dialect = Draft | "unnamed";
 
-/** A keyword that 2020-12 does not have, or has with other values, or that official clients misread. */
+/** A keyword that 2020-12 lacks, or has with other values, or that official clients misread. */
 interface OlderKeyword {
   readonly name: string;
   /** The dialects whose schemas are rewritten. Official clients validate by draft-07 and 2019-09 where a schema names them. */
   readonly dialects: readonly Dialect[];
   /** Whether the schema uses it in its older meaning. */
   readonly isIn: (schema: JsonObject) => boolean;
-  /** The schema as 2020-12 has it, or why that is impossible and what to write instead. */
+  /** The schema in 2020-12, or why that is impossible and what to write instead. */
   readonly rewrite: (schema: JsonObject) => JsonObject | string;
 }
 
 /** The dialects that are published as 2020-12. */
 const current: readonly Dialect[] = ["unnamed", 4, 2020];
 
-/** What a reference of draft 4 may have beside it: it ignores everything else. */
+/** The keywords that a reference of draft 4 may have beside it: it ignores all others. */
 const besideReference = new Set(["$ref", "definitions", "title", "description", "default"]);
 
-/** Keywords that can evaluate items, so that `unevaluatedItems` beside them is not what `items` was. */
+/** Keywords that can evaluate items, so that `unevaluatedItems` beside them differs from what `items` meant. */
 const evaluating = ["contains", "$ref", "$dynamicRef", "allOf", "anyOf", "oneOf", "if"];
 
-/** The official client of version 1 validates by draft-07, where `items` is about all items, and which ignores `prefixItems`. */
+/** The official client of version 1 validates by draft-07, where `items` applies to all items and `prefixItems` is ignored. */
 const tuples: OlderKeyword = {
   name: "prefixItems",
   dialects: current,
@@ -116,7 +116,7 @@ function exclusive(
   };
 }
 
-/** `nullable` adds null to the type beside it; without a type it means nothing in OpenAPI. */
+/** `nullable` adds null to the type beside it. Without a type it has no meaning in OpenAPI. */
 function orNull(schema: JsonObject): JsonObject | string {
   const { type, enum: choices, const: only } = schema;
   if (type === undefined || only !== undefined)

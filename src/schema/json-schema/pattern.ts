@@ -5,7 +5,7 @@ import { NotLinear, type ParsedRegex, parseRegex } from "./regex-parse.ts";
 import { Automaton, type StateCache } from "./regex-automaton.ts";
 import { programSize, writeProgram } from "./regex-program.ts";
 
-/** The longest text for a pattern that needs backtracking: on a longer one, that could take forever. */
+/** Characters for a backtracking pattern. On longer texts it could take forever. Past it, the value counts as invalid. */
 export const nativeLimit = 256;
 
 /** Warns the author of such a pattern. */
@@ -59,7 +59,10 @@ export class Patterns {
     return pattern;
   }
 
-  /** Lets the engine check the syntax. It would read the table of a property again at each appearance, so those are replaced. */
+  /**
+   * Makes the engine check the syntax. The engine would read the table of a property at each appearance, so properties are
+   * replaced.
+   */
   #checkSyntax(source: string): void {
     try {
       const plain = source.replace(/\\(?:[pP]\{[^{}]*\}|[^])/g, (escape) =>

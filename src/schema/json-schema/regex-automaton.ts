@@ -4,13 +4,13 @@ import { type CharacterSet, contains, setOf, singleOf, wordCharacters } from "./
 import type { Assertion } from "./regex-parse.ts";
 import type { Instruction, Program } from "./regex-program.ts";
 
-/** The instructions at which the program may be between two characters. */
+/** The instructions that the program may have reached between two characters. */
 interface State {
   /** Indexes of instructions, before `#follow`. */
   readonly places: readonly number[];
   readonly isStart: boolean;
   readonly afterWord: boolean;
-  /** What `#follow` returns before a character, if that begins or ends no word and if it does. */
+  /** The result of `#follow` before a character that begins or ends no word, and before one that does. */
   readonly reads: (readonly number[] | undefined)[];
   /** The next state by the class of the next character, created on first use. */
   readonly next: (State | undefined)[];
@@ -43,12 +43,12 @@ const failed = makeState([], false, false);
 /** In place of instructions that read: the program matches before it reads. */
 const matches: readonly number[] = [];
 
-/** How much the automatons with one cache may keep, in places of states; when it is full, all of them start again empty. */
+/** How much the automatons with one cache may keep, in places of states. When it is full, all of them start again empty. */
 const maxKept = 200_000;
-/** What a state takes beside its places. */
+/** The places that a state counts for besides its own. */
 const keptOfState = 32;
 
-/** What the automatons of one or several documents keep together. */
+/** The states that the automatons of one or several documents keep together. */
 export class StateCache {
   readonly #holders = new Set<Automaton>();
   #kept = 0;
@@ -63,7 +63,7 @@ export class StateCache {
     if (this.#kept > maxKept) this.clear();
   }
 
-  /** Frees what all automatons keep, also of those that are not used again. */
+  /** Frees the states of all automatons, including those that are no longer used. */
   clear(): void {
     for (const holder of this.#holders) holder.forget();
     this.#holders.clear();
@@ -200,7 +200,7 @@ export class Automaton {
     const key = `${afterWord ? "w" : ""}${places.join()}`;
     const known = this.#states.get(key);
     if (known !== undefined) return known;
-    // The text goes on from the new state, which needs nothing of what was kept before it.
+    // The text continues from the new state, which needs nothing from the earlier cache.
     this.#cache.renew();
     const state = makeState(places, false, afterWord);
     this.#cache.keep(this, keptOfState + places.length);

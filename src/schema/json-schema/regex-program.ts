@@ -17,7 +17,7 @@ export interface Program {
 /** Counted repetitions are written out, so a program can grow large; a longer one is not written. */
 const maxInstructions = 25_000;
 
-/** A character costs time for each class when a text first has it. */
+/** Each character takes time for each class when a text first contains it. */
 const maxClasses = 1000;
 
 /** The number of instructions that a program will have, found before any is written. Throws {@link NotLinear} for too many. */

@@ -89,7 +89,7 @@ export class Run implements Payer {
     return false;
   }
 
-  /** Calls `judge` once for each schema and value, since nested alternatives would repeat it at every level. */
+  /** Calls `judge` once for each schema and value, because nested alternatives would repeat it at every level. */
   remember(schema: object, value: object, judge: () => boolean): boolean {
     this.#remembered ??= new Map();
     let outcomes = this.#remembered.get(schema);

@@ -189,7 +189,7 @@ export class CallConversation implements Conversation {
     return asker instanceof RememberingAsker ? asker.askAnew(question, key) : asker.ask(question, { key });
   }
 
-  /** The rejection alone would go unseen: code that outlives its call seldom awaits it. */
+  /** Logs as well as throws, because code that runs on after its call seldom awaits the rejection. */
   #assertOpen(name: string): void {
     if (!this.#call.hasEnded) return;
     const failed = askFailed(name, "the call has ended");
@@ -228,7 +228,7 @@ const askedMessages: Kind = {
       : undefined,
 };
 
-/** Throws for an argument of another kind, as calls written for other packages have it. */
+/** Throws if an argument has the wrong kind, as in code written for other packages. */
 function checkArgument(argument: string, kind: Kind, value: unknown): void {
   const problem = problemOf(kind, value);
   if (problem !== undefined) throw new TypeError(`${argument} ${problem}`);

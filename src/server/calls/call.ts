@@ -2,7 +2,7 @@
 import { clip, type HalyardError } from "../../errors.ts";
 import { ignoreRejection } from "../../async/promises.ts";
 import { warnOfLevel, warnUnwritable } from "../../diagnostics/logger.ts";
-import { type Kind, problemOf, text } from "../../kinds.ts";
+import { type Kind, plainObject, problemOf, text } from "../../kinds.ts";
 import type {
   AskOptions,
   Elicited,
@@ -321,7 +321,11 @@ export class Call extends CallRequest implements Context {
 
   notify(method: string, params?: JsonObject): Promise<void> {
     const wrong = problemOf(text, method);
-    if (wrong !== undefined) throw new TypeError(`ctx.notify(method, params): method ${wrong}`);
+    const unfit = params === undefined ? undefined : problemOf(plainObject, params);
+    if (wrong ?? unfit) {
+      const problem = wrong === undefined ? `params ${unfit}` : `method ${wrong}`;
+      throw new TypeError(`ctx.notify(method, params): ${problem}`);
+    }
     if (method === "" || protocolNotifications.has(method)) {
       const way = waysToSend.get(method);
       const remedy = way === undefined ? "choose a name of your own" : `use ${way}`;

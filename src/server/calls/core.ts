@@ -8,7 +8,7 @@ import type { Asking, MethodHandler } from "./seams.ts";
 export interface Core extends CallCore {
   readonly middlewares: Middlewares;
   readonly observers: Observers;
-  /** The calls that are being answered, with the time when each began. Set while somebody looks at a dashboard. */
+  /** The calls that are being answered, with the time when each began. Set while a dashboard is open. */
   running?: Map<Call, number> | undefined;
   /** The tasks that run in this process. */
   readonly tasks: { readonly runs: ReadonlyMap<string, unknown> };

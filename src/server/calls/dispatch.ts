@@ -50,7 +50,7 @@ function receiveResponse(core: Core, response: RpcResponse, exchange: Exchange):
   return undefined;
 }
 
-/** Rejects if the client should send its response again; on a pipe nobody can tell it so. */
+/** Rejects if the client should resend its response. On a pipe it cannot be asked to, so the error is only logged. */
 async function awaitForwarded(
   core: Core,
   response: RpcResponse,

@@ -81,7 +81,7 @@ export function isInputRefused(error: unknown): error is HalyardError {
 /** Logs the exception with its stack, and returns the error id for the client. */
 function logFailure(thrown: unknown, call: Call, cause = ""): string {
   const errorId = newErrorId();
-  if (call.cancelled || call.hasAsked) return errorId;
+  if (call.cancelled) return errorId;
   const { settings } = call.core;
   const { method } = call;
   const error = thrown ?? new TypeError(`${method} threw ${thrown}: throw an Error`);
@@ -95,10 +95,13 @@ function logFailure(thrown: unknown, call: Call, cause = ""): string {
   return errorId;
 }
 
-/** How engines say that there is nothing whose member could be read. */
+/** The messages of JavaScript engines for reading a member of undefined, or a private member of another object. */
 const lackOfObject = /^(?:Cannot .*(?:undefined|private)|undefined is|Receiver)/;
 
-/** What in its handler a TypeError may come from: a method has lost its object, or all is expected in one object, as in tRPC. */
+/**
+ * Guesses why a handler threw a TypeError: it called a method without its object, or expects all arguments in one object, as in
+ * tRPC.
+ */
 function causeOf(error: unknown, call: Call): string {
   const isLikely = error instanceof TypeError && lackOfObject.test(String(messageOf(error)));
   const handler = isLikely ? handlerOf(call) : undefined;

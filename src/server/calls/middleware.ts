@@ -79,7 +79,7 @@ export type AnyMiddleware = (
   next: (added?: object) => Promise<unknown>,
 ) => unknown;
 
-/** Throws for middleware that takes its parameters for those of another package: it could never call `next`. */
+/** Throws for middleware with the parameters of another package, which could never call `next`. */
 export function checkReachesNext({ length }: AnyMiddleware): void {
   if (length !== 2 && length < 4) return;
   const problem = `takes (request, ctx, next), and not ${length} parameters`;

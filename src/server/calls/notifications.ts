@@ -80,7 +80,10 @@ export async function receiveNotification(
 
 type Handler = (core: Receiver, params: JsonObject, exchange: Exchange) => Promise<void> | undefined;
 
-/** The notifications that mean something to the server itself. What they return passes the notification to other nodes. */
+/**
+ * The notifications that the server itself handles. A handler returns the promise of passing the notification to other nodes, if
+ * any.
+ */
 const handlers: ReadonlyMap<string, Handler> = new Map<string, Handler>([
   ["notifications/cancelled", cancel],
   ["notifications/progress", progressed],
@@ -149,10 +152,10 @@ function cancel(core: Receiver, params: JsonObject, exchange: Exchange): Promise
   const { session, sharesPipe } = connection;
   // All messages of a pipe arrive at one node; those of other sessions at any, and another node may run the call.
   const isElsewhere = outcome === "unknown" && session !== undefined && !sharesPipe;
-  const { others } = core.cluster;
-  if (!isElsewhere || !others?.hasJoined) return undefined;
+  const { cluster } = core;
+  if (!isElsewhere || !cluster.hasJoined) return undefined;
   const told = { session, id: requestId, reason: details.reason };
-  return orLog(core, others.forwarding.tell(callerOf(exchange), "all", "cancel", told));
+  return orLog(core, cluster.forwarding.tell(callerOf(exchange), "all", "cancel", told));
 }
 
 function progressed(core: Receiver, params: JsonObject, exchange: Exchange): Promise<void> | undefined {

@@ -60,7 +60,7 @@ function findMethod(
   throw isThere ? unknownMethod(method) : notOffered(method, feature, core);
 }
 
-/** What a server without the feature lacks. */
+/** The definitions that a server without the feature does not have, as error messages name them. */
 const lacking: Readonly<Record<Feature, string>> = {
   tools: "tools",
   prompts: "prompts",

@@ -24,10 +24,11 @@ export const otherContextNames: RefusedNames = {
     sessionId: "ctx.session",
     requestId: "ctx.id",
     _meta: "ctx.meta",
+    "task taskId taskStore": "ctx.progress(done, total, message), which sets the status of the task",
   },
 };
 
-/** `ctx.log` is a function, and no logger. */
+/** `ctx.log` is a function, not a logger. */
 export const otherLogNames: RefusedNames = {
   subject: "ctx.log",
   methods: { [logLevels]: "ctx.log(level, data)" },

@@ -9,7 +9,7 @@ import type { RequestRow, Revision } from "../../protocol/revision.ts";
 import type { SpokenRevisions } from "../../protocol/revisions/index.ts";
 import { resourceUpdated } from "../../protocol/notifications.ts";
 import type { ChangeLog } from "../../push/changes.ts";
-import type { RemoteSessions } from "../../push/remote-sessions.ts";
+import type { KeptLogs, RemoteSessions } from "../../push/remote-sessions.ts";
 import type { Stream } from "../../push/listener.ts";
 import { topicOf } from "../../push/topic.ts";
 import {
@@ -77,7 +77,7 @@ export interface ServerPort {
   encode(answer: Answer): string;
   /** Sends the notifications of a legacy session to that stream, until you call the returned function. */
   attach(connection: Connection, stream: Stream, options?: AttachOptions): Detach;
-  /** Subscribes the session of the connection to these resources, or no longer, because another node did. */
+  /** Adds and removes resource subscriptions of the session, because another node did. */
   subscribe(connection: Connection, added: readonly string[], removed: readonly string[]): void;
   /** Whether the caller may subscribe to these resources, too. */
   hasRoomFor(caller: string, uris: readonly string[]): boolean;
@@ -92,9 +92,9 @@ export interface ServerPort {
   /** The nodes that serve together, of which this process is one. A transport joins it before it serves, and leaves it when it closes. */
   readonly cluster: Cluster;
   /** The changes that the nodes of the cluster share. */
-  readonly changes: ChangeLog | undefined;
-  /** Tells how long records of sessions are kept, so that pushes of this node to any session are kept as long. */
-  keepSessions(timeMs: number): void;
+  readonly changes: ChangeLog;
+  /** Tells how an endpoint keeps the logs of its sessions, so that pushes of this node to any session are kept in the same way. */
+  keepLogs(kept: KeptLogs): void;
   /** All scopes that a message, or the messages of a batch, require together. */
   neededScopes(value: unknown): readonly string[];
 }
@@ -119,8 +119,8 @@ interface Driven {
   readonly core: Core;
   readonly loads: Loads;
   readonly cluster: Cluster;
-  readonly changes: ChangeLog | undefined;
-  readonly remote: RemoteSessions | undefined;
+  readonly changes: ChangeLog;
+  readonly remote: RemoteSessions;
 }
 
 /** Creates the port of a server. */
@@ -167,7 +167,7 @@ export function openPort(server: Servable, parts: Driven): ServerPort {
     get usesScopes() {
       return catalogue.isScoped;
     },
-    keepSessions: (timeMs) => parts.remote?.keepFor(timeMs),
+    keepLogs: (kept) => parts.remote.keepLogs(kept),
     neededScopes: (value) => (catalogue.isScoped ? neededScopes(catalogue, value, limits) : []),
   };
   ports.set(server, port);

@@ -1,7 +1,7 @@
-// How authors send the notifications of the protocol, for the messages of functions that cannot send them.
+// Names the function that sends each notification of the protocol, for the errors of functions that cannot send it.
 import { listChanged, logMessage, resourceUpdated } from "../../protocol/notifications.ts";
 
-/** The notifications of the protocol that an author may want to send, and what sends each to every client that it is for. */
+/** The notifications of the protocol that an author may want to send, each with the function that sends it to all its clients. */
 export const waysToSend: ReadonlyMap<string, string> = new Map<string, string>([
   ...Object.values(listChanged).map((name) => [name, `server.push.publish("${name}")`] as const),
   [resourceUpdated, "server.resources.updated(uri)"],

@@ -6,7 +6,7 @@ import { listChanged, resourceUpdated } from "../../protocol/notifications.ts";
 import { isResourceUri } from "../../protocol/uri.ts";
 import { refuseNames } from "../../refused-names.ts";
 
-/** Collections of other packages take definitions, and are lists or maps of them. */
+/** In other packages, a collection registers definitions, or is an array or a map of them. */
 function refuseOtherNames(collection: object, name: string, usage: string): void {
   const changed =
     name === "resourceTemplates"
@@ -57,7 +57,7 @@ export class Collection<Options extends object> {
 
 const resourceUri = 'the URI of a resource, such as "note:///groceries"';
 
-/** Sends a notification about a key to those who listen. */
+/** Sends a notification about a key to its subscribers. */
 interface Publisher {
   publish(notification: string, key?: string, params?: object): Promise<number>;
 }
@@ -76,7 +76,7 @@ export class ResourceCollection<Options extends object> extends Collection<Optio
    * number of those on this node.
    */
   updated(uri: string): Promise<number> {
-    // No URI has braces: nobody can have subscribed to a template.
+    // A URI has no braces, so no client can have subscribed to a template.
     if (typeof uri === "string" && /[{}]/.test(uri))
       throw new TypeError(`server.resources.updated(uri): ${clip(uri)} is a template: fill in its variables`);
     if (typeof uri !== "string" || !isResourceUri(uri))
@@ -85,8 +85,8 @@ export class ResourceCollection<Options extends object> extends Collection<Optio
   }
 
   /**
-   * Notifies every client that watches the list of resources. Call it when a template's `list` returns something else than before;
-   * what you register, update or remove is announced by itself. Resolves with their number, like `updated`.
+   * Notifies every client that watches the list of resources. Call it when a template's `list` returns other resources than
+   * before. The server announces what you register, update or remove. Resolves with their number, like `updated`.
    */
   listChanged(): Promise<number> {
     return this.#push.publish(listChanged.resources);

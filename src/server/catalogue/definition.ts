@@ -38,10 +38,10 @@ export interface Described {
   readonly scopes?: readonly string[] | undefined;
 }
 
-/** A handler as an author registers it; the types of the definition say its parameters. */
+/** A handler as an author registers it; the types of the definition determine its parameters. */
 export type AnyHandler = (args: never, ctx: never) => unknown;
 
-/** What an author passes to register a definition; nothing belongs after the handler. */
+/** The arguments that register a definition. The handler is the last one. */
 export type Registration = [key: string, definition: object, handler: unknown, ...more: unknown[]];
 
 /** A handler as Halyard calls it, with validated arguments. */
@@ -111,13 +111,13 @@ export function refuseField(subject: string, field: string, problem: string): ne
   throw new ConfigurationError("INVALID_DEFINITION", { subject, field }, problem);
 }
 
-/** Throws if a method of the server that takes a function got something else. */
+/** Throws if the argument of `server.{method}` is not a function. */
 export function checkHandler(method: string, handler: unknown, remedy = ""): void {
   const problem = problemOf(func, handler);
   if (problem !== undefined) refuseField(`server.${method}`, "handler", problem + remedy);
 }
 
-/** Throws if the key or the definition is missing or in the wrong place, as calls written for other packages have it. */
+/** Throws if the key or the definition is missing or in the wrong place, as in code written for other packages. */
 export function checkDefinition(
   { noun, usage, fields }: { readonly noun: string; readonly usage: string; readonly fields: Table },
   key: unknown,
@@ -134,7 +134,10 @@ export function checkDefinition(
   if (inherited !== undefined) refuseField(subject, inherited, inheritedProblem);
 }
 
-/** Throws if something follows the handler, or stands before it, as in other packages. A foreign definition says more itself. */
+/**
+ * Throws if there is an argument besides the key, the definition and the handler, as in other packages. A definition with unknown
+ * fields has an error of its own.
+ */
 export function checkNoMore(
   { noun, usage, fields }: { readonly noun: string; readonly usage: string; readonly fields: Table },
   [key, definition, ...given]: Registration,
@@ -162,7 +165,7 @@ export function checkDescribed(
   if (handler === undefined) fail("handler", "is missing: pass a function as the last argument");
 }
 
-/** Throws if the schema that was `given` is published as one of something else than objects. */
+/** Throws if the schema that was `given` does not describe an object. */
 export function assertObjectSchema(
   published: JsonObject,
   given: AnySchema | undefined,
@@ -173,7 +176,7 @@ export function assertObjectSchema(
   throw new ConfigurationError("INVALID_SCHEMA", where, `must be the schema of an object: ${example}`);
 }
 
-/** Throws if `complete` has a name that is not among the `names` of what can be completed. */
+/** Throws if `complete` has a name that is not in `names`. */
 export function checkCompleters(
   subject: string,
   complete: object | undefined,

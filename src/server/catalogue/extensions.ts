@@ -28,15 +28,15 @@ export type ExtensionRequest = (params: JsonObject, ctx: Context) => object | Pr
  */
 export interface Extension {
   /** The settings that the server publishes under the identifier. @default {{}} */
-  readonly settings?: JsonObject;
+  readonly settings?: JsonObject | undefined;
   /** The clients that can use it. With `both`, legacy clients see it in `initialize`, and declare it there. @default {"modern"} */
-  readonly eras?: "modern" | "both";
+  readonly eras?: "modern" | "both" | undefined;
   /** Whether clients must declare it. If so, other clients get -32021 with `requiredCapabilities`. @default {"required"} */
-  readonly declaration?: "required" | "optional";
+  readonly declaration?: "required" | "optional" | undefined;
   /** Handlers by method name. */
-  readonly requests?: { readonly [method: string]: ExtensionRequest | ExtensionMethod };
+  readonly requests?: { readonly [method: string]: ExtensionRequest | ExtensionMethod } | undefined;
   /** Members of listen filters, and the notification that each one subscribes to. */
-  readonly listens?: { readonly [member: string]: ExtensionListen };
+  readonly listens?: { readonly [member: string]: ExtensionListen } | undefined;
 }
 
 /** A method of an extension: its handler, and the header that HTTP clients send with it. */

@@ -29,9 +29,9 @@ export interface MethodDefinition<
   /** The schema of the result, an object. An invalid result becomes -32603, and the log says why. @default {any object} */
   readonly result?: R & Wrapped<R>;
   /** The scopes that the caller must have, all of them. Over HTTP this requires the option `auth`. */
-  readonly scopes?: readonly string[];
+  readonly scopes?: readonly string[] | undefined;
   /** Over HTTP, the parameter that the `Mcp-Name` header of a modern request must repeat. */
-  readonly mirrors?: string;
+  readonly mirrors?: string | undefined;
 }
 
 /** Handles a custom method. It receives the validated parameters and the context of the call. */

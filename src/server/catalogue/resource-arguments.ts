@@ -1,10 +1,10 @@
-// The arguments of the handler of a resource. Those of other packages get a URL there, or the variables of the template.
+// The arguments of the handler of a resource. Other packages pass a URL or the variables of the template instead.
 import { refuseNames } from "../../refused-names.ts";
 
 const usage = "a handler gets ({ uri, params }, ctx)";
 const partsOfUrl = ["href", "pathname", "host", "hostname", "searchParams"];
 
-/** What the arguments inherit: names that would otherwise read undefined. Those of `Object.prototype` stay. */
+/** The prototype of the arguments: its getters throw for names of other packages, which would otherwise read undefined. */
 export function argumentNames(variables: readonly string[]): object {
   const read: Record<string, string> = {};
   for (const name of partsOfUrl) read[name] = `args.uri: ${usage}`;

@@ -262,12 +262,12 @@ function refuseTemplate(subject: string, problem: string, cause?: unknown): neve
 function foreignVariable(source: string): string | undefined {
   const [inCode, variable] = /\$(\{[^{}]*\})/.exec(source) ?? [];
   if (inCode !== undefined) return `has ${clip(inCode)}, which is JavaScript: write ${clip(variable ?? "")}`;
-  // Elsewhere it may be meant as what it is: a list with commas.
+  // In other places `*` may be meant: it expands a list with commas.
   const [wildcard, name] = /\{(\w*path|(?<=^file:.*\{)\w+)\*\}/is.exec(source) ?? [];
   return wildcard && `has ${clip(wildcard)}, which does not match "/": write {+${clip(name ?? "")}}`;
 }
 
-/** What is wrong with a template without variables, in which there may be a pattern of a router. */
+/** What is wrong with a template that has no variable, such as a router's pattern. */
 function withoutVariable(source: string): string {
   const [, pattern] = /\/(\*|:\w+|\[[.\w]+\])/.exec(source) ?? [];
   if (pattern === undefined) return "has no variable, such as {name}: register it with server.resource()";

@@ -32,7 +32,7 @@ export function hasTotalRoom(hub: Hub, caller: string, topics: readonly string[]
   return bytes === 0 || hub.hasRoomFor(caller, bytes);
 }
 
-/** Throws if they are not. */
+/** Throws if these subscriptions exceed the caller's share of `maxTotalSubscribedLength`. */
 export function assertTotalRoom(hub: Hub, caller: string, topics: readonly string[]): void {
   if (!hasTotalRoom(hub, caller, topics))
     throw invalidRequest("Too many subscriptions. Request fewer, or try again later");

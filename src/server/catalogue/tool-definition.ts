@@ -65,13 +65,13 @@ export type TaskSupport = "optional" | "required";
 /** How a tool runs as a task. */
 export interface TaskDefinition {
   /** @default {"optional"} */
-  readonly support?: TaskSupport;
+  readonly support?: TaskSupport | undefined;
   /** `handler`: a modern client waits until the handler calls `ctx.startTask()`. @default {"at once"} */
-  readonly starts?: "at once" | "handler";
+  readonly starts?: "at once" | "handler" | undefined;
   /** How long the task is stored, from its start. @default {the server's} */
-  readonly ttlMs?: number;
+  readonly ttlMs?: number | undefined;
   /** How often the client should poll. @default {the server's} */
-  readonly pollIntervalMs?: number;
+  readonly pollIntervalMs?: number | undefined;
 }
 
 /** What a tool without `output` may return. */
@@ -96,7 +96,10 @@ interface StructuredResult<O, Given> extends Omit<CallToolResult, "structuredCon
   readonly structuredContent?: Unvalidated<O> | (Given & Opaque<Given>) | undefined;
 }
 
-/** The type of a value that says nothing about it, as in the results of other packages. The server checks the value. */
+/**
+ * A type without information, such as `unknown` in the results of other packages. The server checks such a value when it is
+ * returned.
+ */
 type Opaque<Given> = unknown extends Given ? unknown : string extends keyof Given ? unknown : never;
 
 /**

@@ -10,13 +10,13 @@ import { isThenable } from "../../async/promises.ts";
 /** Limits of one tool. */
 export interface ToolLimits {
   /**
-   * How long the handler may take, in milliseconds, including the time that it waits for answers from the client. After that
-   * `ctx.signal` aborts, and the model gets an error. @default {any time}
+   * How long the handler may take, in milliseconds, including the time that it waits for answers from the client. After it,
+   * `ctx.signal` aborts, the model gets a result with `isError` that names the limit, and the log a warning. @default {any time}
    */
   readonly timeoutMs?: number | undefined;
   /**
-   * How many calls of this tool may run at once, for all callers together. A further call is not queued: the model gets an
-   * error and may try again. A handler that runs past `timeoutMs` counts until it ends. @default {any number}
+   * How many calls of this tool may run at once, for all callers together. A handler that runs past `timeoutMs` counts until it
+   * ends. Past it, the model gets a result with `isError` that says to try again; the server queues nothing. @default {any number}
    */
   readonly maxConcurrent?: number | undefined;
 }

@@ -55,8 +55,10 @@ export interface CompiledTool {
 }
 
 const noParameters: JsonObject = { type: "object", additionalProperties: false };
-const namePattern = /^[A-Za-z0-9_.-]{1,128}$/;
-const nameRule = "must be 1 to 128 characters from A-Z a-z 0-9 _ - .";
+/** Characters of a tool name. Past it, registering the tool throws a `ConfigurationError`. */
+const maxNameLength = 128;
+const namePattern = new RegExp(`^[A-Za-z0-9_.-]{1,${maxNameLength}}$`);
+const nameRule = `must be 1 to ${maxNameLength} characters from A-Z a-z 0-9 _ - .`;
 
 const knownAnnotations: Known<ToolAnnotations> = {
   title: text,

@@ -8,6 +8,7 @@ import type { Call } from "../calls/call.ts";
 import type { MethodHandler } from "../calls/seams.ts";
 import { kindOf } from "../results/result-checks.ts";
 
+/** Values of a completion. Past it, the server omits the rest and sets `hasMore`. */
 const maxValues = 100;
 
 export function complete(catalogue: Catalogue): MethodHandler {
@@ -73,7 +74,7 @@ function completerOf({ ref, argument }: CompletionRequest): string {
   return `complete.${argument.name} of ${target}`;
 }
 
-/** Throws for suggestions that are not texts; `from` returned them. */
+/** Converts suggestions to the result. Throws if they are not texts; `from` names the completer that returned them. */
 function toResult(suggestions: Suggestions, from: string): CompleteResult {
   const fail = (what: string): never => {
     throw new TypeError(`${from} returned ${what}: return a list of strings or { values, total, hasMore }`);

@@ -15,7 +15,7 @@ import type { Features } from "../catalogue/features.ts";
 import type { Exchange } from "../context/connection.ts";
 import type { Settings } from "../settings/settings.ts";
 
-/** How much of a client's description is kept. */
+/** Characters of a client. `clientInfo`, without icons, and `capabilities` count as JSON. Past it, `initialize` gets -32602. */
 const maxClientLength = 8 * 1024;
 
 /** The parts of the server that a client learns about. */

@@ -14,6 +14,7 @@ import { missingCapabilities, namesOfMissing } from "../../protocol/capabilities
 import type { CallToolResult } from "../../protocol/model.ts";
 import type { CompiledSchema } from "../../schema/compile.ts";
 import { propertiesOf } from "../../schema/object-schema.ts";
+import { isStandardSchema } from "../../schema/standard.ts";
 import type { Validation } from "../../schema/validation.ts";
 import { isObject, type JsonObject } from "../../wire/message.ts";
 import type { Call } from "../calls/call.ts";
@@ -60,7 +61,7 @@ export function callTool({ tools }: Catalogue, settings: Settings, tasks: Tasks)
     },
 
     encode(result: CallToolResult, call) {
-      const problem = resultProblem("Tool", result);
+      const problem = resultProblem("Tool", result, isJudgedAsJson(result, call, tools));
       if (problem) throw unsendable("Tool", problem, call);
       const isObjectOutput = result.structuredContent === undefined || promisesObject(call, tools);
       return encodeCallToolResult(result, call.protocol, isObjectOutput);
@@ -74,6 +75,13 @@ export function callTool({ tools }: Catalogue, settings: Settings, tasks: Tasks)
       return toErrorResult(message);
     },
   };
+}
+
+/** Whether a JSON Schema has validated the JSON form of the structured content. A Standard Schema validates the value itself. */
+function isJudgedAsJson({ isError }: CallToolResult, call: Call, tools: Catalogue["tools"]): boolean {
+  const options = tools.find(call.params["name"] as string)?.options;
+  if (options?.output === undefined || isStandardSchema(options.output)) return false;
+  return isError !== true && (options.validateOutput ?? call.core.settings.validateOutput);
 }
 
 /** Whether the structured content is always an object, as it is without an output schema. */

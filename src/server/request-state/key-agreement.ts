@@ -1,7 +1,7 @@
 // Refuses a node whose configured keys of request state have nothing in common with those of the running nodes.
-import type { JoinedCluster } from "../../backplane/joined-cluster.ts";
+import type { Cluster } from "../../backplane/cluster.ts";
 import type { ValueKey } from "../../backplane/engine.ts";
-import { changeValue } from "../../backplane/stored.ts";
+import { changeValue } from "../../backplane/edits.ts";
 import { ConfigurationError } from "../../errors.ts";
 import { readJson } from "../../wire/json.ts";
 
@@ -15,7 +15,7 @@ const question = "configured-keys";
 const answerMs = 2000;
 
 /** Answers other nodes, and lets this one join only if they can open each other's states. `ids` are those of the configured keys. */
-export function agreeOnKeys(cluster: JoinedCluster, ids: () => Promise<readonly string[]>): void {
+export function agreeOnKeys(cluster: Cluster, ids: () => Promise<readonly string[]>): void {
   cluster.on(question, async () => ({ ids: await ids() }));
   cluster.onJoin(async () => {
     const own = await ids();
@@ -29,7 +29,7 @@ export function agreeOnKeys(cluster: JoinedCluster, ids: () => Promise<readonly 
 }
 
 /** Whether a running node has other keys. The value alone may come from nodes that have stopped. */
-async function differ(cluster: JoinedCluster, own: readonly string[]): Promise<boolean> {
+async function differ(cluster: Cluster, own: readonly string[]): Promise<boolean> {
   let isOther = false;
   await cluster.bus.requestAll(question, {}, answerMs, ({ ids }, from) => {
     const theirs = from !== cluster.node && Array.isArray(ids) ? ids.map(String) : undefined;

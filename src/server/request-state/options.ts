@@ -10,17 +10,23 @@ export interface RequestStateOptions {
    * Secrets of at least 32 bytes. The first one seals, all of them open. Processes that serve the same clients need the same
    * secrets. @default {a random one of this process; with `backplane`, keys that all nodes share}
    */
-  readonly keys?: readonly (string | Uint8Array)[];
-  /** How long a client may take for one round, in milliseconds. @default {900000} */
-  readonly ttlMs?: number;
+  readonly keys?: readonly (string | Uint8Array)[] | undefined;
+  /** How long a client may take for one round, in milliseconds. After it, the call fails with -32602. @default {900000} */
+  readonly ttlMs?: number | undefined;
   /** The service that may open a state: the same for all its processes. @default {the server's name} */
-  readonly audience?: string;
-  /** The maximum length of the sealed text. @default {65536} */
-  readonly maxBytes?: number;
+  readonly audience?: string | undefined;
+  /**
+   * The length of the sealed text, in characters. Past it, a call that would seal more fails with -32603 and names this
+   * option; a longer state from a client gets -32602. @default {65536}
+   */
+  readonly maxBytes?: number | undefined;
   /** Open each state only once; with `backplane`, once among all nodes. @default {false} */
-  readonly singleUse?: boolean;
-  /** How many used states this process remembers, with `singleUse`. @default {100000} */
-  readonly maxMarks?: number;
+  readonly singleUse?: boolean | undefined;
+  /**
+   * How many used states this process remembers until they expire, with `singleUse`. Past it, a call fails with -32603 if its
+   * caller would have more than remains for all others. @default {100000}
+   */
+  readonly maxMarks?: number | undefined;
 }
 
 /** The options with their defaults. Without `keys`, a key is created on first use. */

@@ -62,18 +62,20 @@ export class RequestState {
 
   /** Lets all nodes open what one has sealed. */
   #agree(): void {
-    const { others } = this.#cluster;
-    if (others === undefined) return;
+    const cluster = this.#cluster;
+    const agree = cluster.part(agreedKeys);
+    if (agree === undefined) return;
     const shared = this.#shared;
+    shared.shareWithOthers();
     const isUsed = (): boolean => this.#usesShared;
-    others.part(agreedKeys)(others, async () => (isUsed() ? [] : (await this.#ring()).map(({ id }) => id)));
-    others.onJoin(async () => {
+    agree(cluster, async () => (isUsed() ? [] : (await this.#ring()).map(({ id }) => id)));
+    cluster.onJoin(async () => {
       if (isUsed()) await shared.sync();
     });
-    others.on(keysChanged, (_, from) => {
-      if (from !== others.node && isUsed()) shared.syncSoon();
+    cluster.on(keysChanged, (_, from) => {
+      if (from !== cluster.node && isUsed()) shared.syncSoon();
     });
-    others.onBack(() => isUsed() && shared.syncSoon());
+    cluster.onBack(() => isUsed() && shared.syncSoon());
   }
 
   async seal(state: unknown, bound: Bound): Promise<string> {
@@ -143,7 +145,7 @@ export class RequestState {
     return isObject(claims) ? claims : undefined;
   }
 
-  /** What is configured: keys, or else the secrets of the backplane. Undefined if the keys are made. */
+  /** The configured keys, or else the secrets of the backplane. Undefined if the nodes generate their keys. */
   get #secrets(): readonly Secret[] | undefined {
     const { secrets } = this.#cluster;
     return this.#settings.keys ?? (secrets.length > 0 ? secrets : undefined);

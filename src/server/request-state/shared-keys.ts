@@ -1,7 +1,7 @@
 // The keys in the engine, on which nodes agree if none are configured: made once, rotated, and kept while states need them.
 import type { Cluster } from "../../backplane/cluster.ts";
 import type { ValueKey } from "../../backplane/engine.ts";
-import { changeValue } from "../../backplane/stored.ts";
+import { changeValue } from "../../backplane/edits.ts";
 import type { Logger } from "../../diagnostics/logger.ts";
 import { logRejection } from "../../diagnostics/rate-limited-log.ts";
 import { fromBase64Url } from "../../wire/base64.ts";
@@ -34,6 +34,7 @@ export class SharedKeys {
   /** Newest first. They stay here while the engine is away, and go back to it if it has lost them. */
   #stored: readonly StoredKey[] = [];
   #keys: readonly SealingKey[] = [];
+  #hasOthers = false;
   #syncing: Promise<void> | undefined;
   #mustSyncAgain = false;
   #readingAgain: Promise<void> | undefined;
@@ -54,9 +55,14 @@ export class SharedKeys {
     return this.#keys;
   }
 
+  /** Other nodes may add keys from now on. */
+  shareWithOthers(): void {
+    this.#hasOthers = true;
+  }
+
   /** The keys after reading them again, because a state names a key that this node does not know. */
   async keysAgain(): Promise<readonly SealingKey[]> {
-    if (this.#cluster.others === undefined) return this.#keys;
+    if (!this.#hasOthers) return this.#keys;
     await (this.#readingAgain ??= this.#readAgain());
     return this.#keys;
   }
@@ -80,7 +86,7 @@ export class SharedKeys {
   }
 
   async #sync(): Promise<void> {
-    const { engine, others } = this.#cluster;
+    const { engine } = this.#cluster;
     while (this.#mustSyncAgain) {
       this.#mustSyncAgain = false;
       let merged: readonly StoredKey[] = [];
@@ -91,9 +97,11 @@ export class SharedKeys {
         const isSame = found && merged.length === stored.length && merged.every(isIn(stored));
         return isSame ? undefined : { text: JSON.stringify({ keys: merged }) };
       });
-      if (written) others?.bus.sendSoon("all", keysChanged, {});
+      if (written && this.#cluster.hasJoined) this.#cluster.bus.sendSoon("all", keysChanged, {});
+      const secrets = merged.map(({ secret }) => fromBase64Url(secret) ?? new Uint8Array());
+      // Both at once, since `keys` trusts `#keys` as soon as `#stored` has one.
+      this.#keys = await deriveKeys(secrets);
       this.#stored = merged;
-      this.#keys = await deriveKeys(merged.map(({ secret }) => fromBase64Url(secret) ?? new Uint8Array()));
     }
   }
 

@@ -46,7 +46,7 @@ const toolFields: Fields<CallToolResult> = { content: 1, structuredContent: 1, i
 const promptFields: Fields<GetPromptResult> = { messages: 1, description: 1, _meta: 1 };
 const readFields: Fields<ReadResourceResult> = { contents: 1, _meta: 1 };
 
-/** What returned a result. */
+/** The kind of definition whose handler returned a result. */
 export type ResultKind = "Tool" | "Prompt" | "Resource";
 
 const shapes: Readonly<Record<ResultKind, ResultShape>> = {
@@ -89,8 +89,11 @@ function plain(name: string): string {
   return name.toLowerCase().replaceAll(/[^a-z]/g, "");
 }
 
-/** What is wrong with a result, or undefined. */
-export function resultProblem(kind: ResultKind, result: object): string | undefined {
+/**
+ * What is wrong with a result, or undefined. `isJudged`: a JSON Schema has accepted the structured content as JSON writes it, which is
+ * with null for NaN and infinite numbers.
+ */
+export function resultProblem(kind: ResultKind, result: object, isJudged = false): string | undefined {
   const { list, itemProblem } = shapes[kind];
   const fields = result as JsonObject;
   const items = fields[list];
@@ -104,15 +107,20 @@ export function resultProblem(kind: ResultKind, result: object): string | undefi
   const problem = fieldsProblem(fields);
   if (problem) return jsonProblem(fields, "") ?? problem.slice(1);
   const { structuredContent } = fields;
-  return structuredContent === undefined ? undefined : jsonProblem(structuredContent, "structuredContent");
+  if (structuredContent === undefined) return undefined;
+  return jsonProblem(structuredContent, "structuredContent", isJudged ? bigintProblem : numberProblem);
 }
 
 /** Names the first promise, map, set, error, bigint, infinite number or circle inside a value: JSON writes it as `{}` or null, or fails. Undefined if there is none. */
-export function jsonProblem(value: unknown, place: string): string | undefined {
-  // An error that is the whole result was to be thrown, which its own message says.
+export function jsonProblem(
+  value: unknown,
+  place: string,
+  leafProblem: LeafProblem = numberProblem,
+): string | undefined {
+  // An error that a handler returned gets a message of its own, which says to throw it.
   if (place === "" && value instanceof Error) return undefined;
   const path: string[] = [];
-  const problem = problemBelow(value, path, new Map());
+  const problem = problemBelow(value, path, new Map(), leafProblem);
   if (problem === undefined) return undefined;
   const at = [place, ...path].join("").replace(/^\./, "");
   return `${at === "" ? "it" : at} ${problem}`;
@@ -122,12 +130,17 @@ export function jsonProblem(value: unknown, place: string): string | undefined {
  * What is wrong with the value, or with one inside it, whose path is added. Nothing is built while nothing is wrong. `seen` maps
  * each object to whether it contains the value.
  */
-function problemBelow(value: unknown, path: string[], seen: Map<unknown, boolean>): string | undefined {
-  if (typeof value !== "object" || value === null) return numberProblem(value);
+function problemBelow(
+  value: unknown,
+  path: string[],
+  seen: Map<unknown, boolean>,
+  leafProblem: LeafProblem,
+): string | undefined {
+  if (typeof value !== "object" || value === null) return leafProblem(value);
   if (isThenable(value)) return "is a promise: await it";
   if (value instanceof Map || value instanceof Set)
     return `is a ${value.constructor.name}, which JSON has not: send an object or a list`;
-  // An object with toJSON says itself how JSON writes it.
+  // An object with `toJSON` decides how JSON writes it.
   if ("toJSON" in value) return undefined;
   if (value instanceof Error) return "is an Error, which JSON writes without its message: send its message";
   const isAround = seen.get(value);
@@ -137,7 +150,8 @@ function problemBelow(value: unknown, path: string[], seen: Map<unknown, boolean
   seen.set(value, true);
   for (const name in value) {
     const inner = (value as JsonObject)[name];
-    const problem = typeof inner === "object" ? problemBelow(inner, path, seen) : numberProblem(inner);
+    const problem =
+      typeof inner === "object" ? problemBelow(inner, path, seen, leafProblem) : leafProblem(inner);
     if (problem === undefined) continue;
     path.unshift(Array.isArray(value) ? `[${name}]` : `.${name}`);
     return problem;
@@ -146,11 +160,17 @@ function problemBelow(value: unknown, path: string[], seen: Map<unknown, boolean
   return undefined;
 }
 
+/** What is wrong with a value that is not an object. */
+type LeafProblem = (value: unknown) => string | undefined;
+
 function numberProblem(value: unknown): string | undefined {
-  if (typeof value === "bigint") return "is a bigint, which JSON has not: send a number or a string";
   return typeof value === "number" && !Number.isFinite(value)
     ? `is ${value}, which JSON has not: send null or a string`
-    : undefined;
+    : bigintProblem(value);
+}
+
+function bigintProblem(value: unknown): string | undefined {
+  return typeof value === "bigint" ? "is a bigint, which JSON has not: send a number or a string" : undefined;
 }
 
 function messageProblem(message: unknown): string | undefined {

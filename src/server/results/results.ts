@@ -202,7 +202,7 @@ export function toStructuredResult(structured: unknown, given: GivenResult | und
 
 function toCallToolResult(given: GivenResult, structured: unknown = given.structured): CallToolResult {
   const { content: said = [] } = given;
-  // Clients that know no structured content need it as text; servers of other SDKs return an empty list beside it.
+  // Clients without structured content need it as text. Servers of other SDKs may return an empty `content` beside it.
   const isTextMissing = structured !== undefined && said.length === 0;
   const content = isTextMissing ? [text(toJson(structured))] : said;
   const named = { content, structuredContent: structured, isError: given.isError, _meta: given.meta };
@@ -258,7 +258,7 @@ function notReturnable(returned: unknown, remedy: string): TypeError {
   return new TypeError(problem ?? `it is ${kindOf(returned)}: ${stepBefore(returned)}return ${remedy}`);
 }
 
-/** What to do with a value of a class that has what is to be returned. */
+/** The step that an error message recommends first for a returned value of this class. */
 function stepBefore(returned: unknown): string {
   if (returned instanceof Error) return "throw it, or ";
   if (returned instanceof Response) return "await its text(), and ";
@@ -271,7 +271,7 @@ function stepBefore(returned: unknown): string {
 /** The arguments of {@link inputRequired}: at least one of the two. */
 export interface InputRequiredParts {
   /** The questions, by keys that you choose. */
-  readonly inputRequests?: { readonly [key: string]: InputRequest };
+  readonly inputRequests?: { readonly [key: string]: InputRequest } | undefined;
   /** A JSON value that `ctx.requestState()` returns in the next run. The client cannot read or change it. */
   readonly requestState?: unknown;
 }

@@ -79,7 +79,7 @@ export interface CoreOptions {
    * @default {what you have registered, and logging}
    */
   readonly capabilities?: DeclaredCapabilities | undefined;
-  /** The number of definitions on one page of a list. @default {1000} */
+  /** The number of definitions on one page of a list. Past it, the list continues on the next page. @default {1000} */
   readonly pageSize?: number | undefined;
   /** How long clients may cache lists. */
   readonly cache?: { readonly [Method in ListMethod]?: CacheHint } | undefined;
@@ -101,7 +101,7 @@ export interface CoreOptions {
   readonly requireInitialized?: boolean | undefined;
   /**
    * Decides whether a client may subscribe to the resource at `uri`; only `true` allows it. Otherwise a listen request opens
-   * without the URI, and `resources/subscribe` responds as if there were no such resource. @default {everybody may}
+   * without the URI, and `resources/subscribe` responds as if there were no such resource. @default {every client may}
    */
   readonly authorizeSubscription?: ((uri: string, ctx: Context) => boolean | Promise<boolean>) | undefined;
   /** Called when a resource gets its first subscriber on this node, over any transport. */
@@ -118,9 +118,11 @@ export interface CoreOptions {
    * `natsBackplane(connection)` of `halyard/nats`. @default {a process on its own}
    */
   readonly backplane?: Backplane | undefined;
-  /** How much the server holds and takes in: sessions, queues, messages, time. Each limit has a default. */
+  /** The limits of sessions, queues, messages and times. Each has a default. */
   readonly limits?: Partial<ServerLimits> | undefined;
-  /** Takes what operators should know: `error`, `warn`, `info` and `debug`. @default {warnings and errors to standard error} */
+  /**
+   * Receives log messages for operators: `error`, `warn`, `info` and `debug`. @default {warnings and errors to standard error}
+   */
   readonly logger?: Logger | undefined;
   /** Called with every event of the server. Costs nothing if unset. */
   readonly observe?: ((event: ServerEvent) => void) | undefined;
@@ -151,13 +153,13 @@ type Undefaulted =
 
 type Optional = Pick<CoreOptions, Exclude<Undefaulted, "observe">>;
 
-/** What the server does in any case may be declared, but not denied. */
+/** Every server has these capabilities: an author may declare them, but cannot turn them off. */
 const always = {
   is: (value: unknown) => value === true,
   mustBe: "true, or left out: the server announces changes itself",
 };
 
-/** A capability, and what the protocol has inside of it. */
+/** The kind of a capability; `inside` has the members that the protocol defines for it. */
 function declared(inside: Table = {}): Kind<never> {
   return { is: (value) => value === true || isPlain(value), mustBe: "true, an object, or left out", inside };
 }
@@ -206,7 +208,7 @@ const knownCaches: Known<NonNullable<CoreOptions["cache"]>> = {
   "resources/templates/list": cacheHint,
 };
 
-/** The defaults of options that hold as they are given. */
+/** The defaults of options that need no conversion. */
 const defaults = {
   pageSize: 1000,
   validateInput: true,
@@ -234,7 +236,7 @@ export const knownCoreOptions: Known<CoreOptions> = {
   onSubscribed: func,
   onUnsubscribed: func,
   scopedLists: oneOf("usable", "all"),
-  // Both methods, since a client of ioredis has a method `cluster`, too.
+  // Check both methods, since an ioredis client also has a method `cluster`.
   backplane: {
     ...withMethods("redisBackplane(client) or natsBackplane(connection)", "cluster", "open"),
     remedy: (value) => (hasMethods(value, "duplicate") ? "pass redisBackplane(client)" : undefined),
@@ -305,7 +307,7 @@ const httpOptions: ReadonlySet<string> = new Set(
   "port host path auth authenticate oauth allowedHosts allowedOrigins cors dashboard health".split(" "),
 );
 
-/** Names that other packages have for options, and what to write here. */
+/** Option names of other packages, and the options that replace them. */
 const otherOptions: Readonly<Record<string, string>> = {
   cacheHints: 'pass cache: { "tools/list": { ttlMs, scope } }',
   cacheHint: 'pass cache: { "tools/list": { ttlMs, scope } }',

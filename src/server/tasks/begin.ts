@@ -70,7 +70,7 @@ async function begin(tool: CompiledTool, form: TaskForm, call: Call, parts: Task
   if (call.cancelled) throw invalidRequest("The task was cancelled before its work began");
 }
 
-/** The call was cancelled or ended with questions before the client learnt of the task, so nobody would fetch its result. */
+/** Deletes a task that its client never learns of, because the call was cancelled or ended with questions. */
 async function withdraw(record: TaskRecord, table: TaskTable): Promise<never> {
   await table.end(record);
   throw invalidRequest("The call ended before it could become a task");

@@ -1,5 +1,5 @@
 // The tasks that other nodes run: passes answers to them, finds out whether they still run, and tells all nodes which have ended.
-import type { JoinedCluster } from "../../backplane/joined-cluster.ts";
+import type { Cluster } from "../../backplane/cluster.ts";
 import { errorCodes, HalyardError, invalidRequest, ProtocolError } from "../../errors.ts";
 import type { TaskEnd } from "../../diagnostics/events.ts";
 import { isObject, type JsonObject } from "../../wire/message.ts";
@@ -24,23 +24,23 @@ export interface TaskWatch {
 }
 
 export class TasksElsewhere {
-  readonly #cluster: JoinedCluster;
+  readonly #cluster: Cluster;
   readonly #runs: ReadonlyMap<string, RunningTask>;
   readonly #checks = new Map<string, Promise<boolean>>();
 
-  constructor(cluster: JoinedCluster, runs: ReadonlyMap<string, RunningTask>, watch: TaskWatch) {
+  constructor(cluster: Cluster, runs: ReadonlyMap<string, RunningTask>, watch: TaskWatch) {
     this.#cluster = cluster;
     this.#runs = runs;
     cluster.on(messages.ended, ({ id, status }, from) => {
       if (typeof id !== "string" || from === cluster.node) return;
-      // Somebody else has written its end: whatever this node comes to is dropped.
+      // The other node has stored the end of the task, so this node drops its result.
       if (status === "cancelled") runs.get(id)?.stop("cancelled", "The task was cancelled");
       else if (status === "failed") runs.get(id)?.stop("failed", "Another node took this one for gone");
       watch.ended(id);
     });
     cluster.on(messages.isRunning, ({ id }) => ({ isRunning: typeof id === "string" && runs.has(id) }));
     cluster.forwarding.onPassed(messages.update, {
-      // Nobody waits for answers to a task that does not run here.
+      // A task that does not run here expects no answers.
       expects: ({ id }) => (runs.has(String(id)) ? "yes" : {}),
       take: ({ id, responses }) => this.#answer(id, responses),
     });
@@ -53,12 +53,12 @@ export class TasksElsewhere {
     return this.#cluster.node;
   }
 
-  /** Tells all nodes that a task has ended, so that those where somebody waits for it read it. */
+  /** Tells all nodes that a task has ended, so that nodes with waiting requests read it again. */
   tell(id: string, status: TaskEnd): void {
     if (this.#cluster.hasJoined) this.#cluster.bus.sendSoon("all", messages.ended, { id, status });
   }
 
-  /** Why nobody runs this unfinished task any more. Undefined if somebody does, or this node cannot know. */
+  /** Returns why no node runs this unfinished task any more. Undefined if one does, or if this node cannot know. */
   async whyOver({ id, node }: TaskRecord): Promise<string | undefined> {
     if (node === undefined || this.#runs.has(id)) return undefined;
     if (node === this.#cluster.node) return "The server could not store the result";

@@ -1,5 +1,5 @@
 // Questions of tasks to clients that wait for the result on another node: that node asks, and passes the answer back.
-import type { JoinedCluster } from "../../backplane/joined-cluster.ts";
+import type { Cluster } from "../../backplane/cluster.ts";
 import { logRejection } from "../../diagnostics/rate-limited-log.ts";
 import type { Logger } from "../../diagnostics/logger.ts";
 import { askFailed, HalyardError } from "../../errors.ts";
@@ -12,7 +12,7 @@ import type { RunningTask, TaskAsk } from "./running-task.ts";
 /** Milliseconds that a node has to confirm a message. */
 const confirmMs = 3000;
 
-/** How often a node sends an answer that nobody confirms. */
+/** How often a node sends an answer that the other node does not confirm. */
 const maxAnswers = 3;
 
 const messages = {
@@ -24,7 +24,7 @@ const messages = {
 } as const;
 
 interface Parts {
-  readonly cluster: JoinedCluster;
+  readonly cluster: Cluster;
   readonly asks: Asks;
   readonly logger: Logger;
   readonly runs: ReadonlyMap<string, RunningTask>;
@@ -104,7 +104,7 @@ export class RemotePlaces {
     const answered = new Promise<JsonObject>((resolve, reject) => {
       this.#asked.set(id, { node, method, resolve, reject });
     });
-    // It may reject before anybody waits for it.
+    // The promise may reject before a caller awaits it.
     answered.catch(() => {});
     const withdraw = (reason: string): void => bus.sendSoon(node, messages.unask, { ask: id, reason });
     const onAbort = (): void => {

@@ -1,7 +1,7 @@
 // Stores tasks in the engine, so that every node can read and change them.
 import type { Cluster } from "../../backplane/cluster.ts";
 import type { StoredValue } from "../../backplane/engine.ts";
-import { changeValue } from "../../backplane/stored.ts";
+import { changeValue } from "../../backplane/edits.ts";
 import { readJson } from "../../wire/json.ts";
 import { isObject, isTexts } from "../../wire/message.ts";
 import { sizeOf, type TaskLimits, TaskRoom } from "./room.ts";
@@ -77,7 +77,7 @@ export class TaskStore {
   }
 
   /** The task with this id, if it belongs to the owner. An invalid one counts as absent. */
-  #read(owner: string, id: string, stored: StoredValue | undefined): TaskRecord | undefined {
+  #read(owner: string, id: string, stored: Pick<StoredValue, "text"> | undefined): TaskRecord | undefined {
     if (stored === undefined) return undefined;
     const task = readTask(stored.text);
     if (task?.id !== id) return void this.#cluster.ignoreInvalid("task");
@@ -109,7 +109,7 @@ export class TaskStore {
     );
   }
 
-  /** Tasks without owner and session are in no list: nobody can ask for one. */
+  /** Tasks without owner and session are in no list, because no caller could request it. */
   #listOf({ owner, session }: Pick<TaskRecord, "owner" | "session">): TaskList | undefined {
     if (owner !== "") return new TaskList(this.#cluster, `owner ${owner}`);
     return session === undefined ? undefined : new TaskList(this.#cluster, `session ${session}`);
@@ -126,7 +126,7 @@ const orMissing =
     value === undefined || check(value);
 const statuses = new Set<unknown>(["working", "input_required", "completed", "failed", "cancelled"]);
 
-/** What a record must have, checked before use: the engine may hold what another version, or somebody else, wrote. */
+/** The checks of each member before use: another version of Halyard, or another program, may have written the record. */
 const checks: Readonly<Record<keyof TaskRecord, Check>> = {
   id: isText,
   owner: isText,

@@ -61,11 +61,10 @@ export class TaskTable {
     this.#running = new Shares(settings.maxRunning);
     this.#parts = parts;
     this.store = new TaskStore(cluster, settings);
-    const { others } = cluster;
-    if (others === undefined) return;
-    const { RemotePlaces, TasksElsewhere } = others.part(sharedTasks);
-    this.#remotePlaces = new RemotePlaces({ cluster: others, asks, logger, runs: this.runs });
-    this.#elsewhere = new TasksElsewhere(others, this.runs, {
+    const shared = cluster.part(sharedTasks);
+    if (shared === undefined) return;
+    this.#remotePlaces = new shared.RemotePlaces({ cluster, asks, logger, runs: this.runs });
+    this.#elsewhere = new shared.TasksElsewhere(cluster, this.runs, {
       ended: (id) => {
         this.#listened.delete(id);
         this.#waits.wake(id);
@@ -87,7 +86,7 @@ export class TaskTable {
   enter(caller: string, owner: string): () => void {
     const own = this.#running.of(caller);
     // Callers without a principal may share an address, so their limit is a share of the total.
-    const isPastOwn = owner !== nobody && own >= this.settings.maxRunningPerPrincipal;
+    const isPastOwn = owner !== noOwner && own >= this.settings.maxRunningPerPrincipal;
     if (isPastOwn || !this.#running.fitsPastHalf(caller, 1)) {
       const running = isPastOwn ? own : this.#running.total;
       throw invalidRequest(`Too many tasks are running (${running}): try again later`);
@@ -122,7 +121,7 @@ export class TaskTable {
     return this.store.change(owner, id, { status: "cancelled", inputRequests: undefined, lastUpdatedAt });
   }
 
-  /** Called when a task of this process has ended and its end is stored. A cancellation was told by the node that stored it. */
+  /** Called when a task of this process has ended and its end is stored. The node that stored a cancellation has already announced it. */
   finished(id: string, status: TaskEnd): void {
     this.runs.delete(id);
     if (status !== "cancelled") this.#elsewhere?.tell(id, status);
@@ -183,7 +182,7 @@ export class TaskTable {
     }
   }
 
-  /** Reads a task. One that nobody runs any more is failed first. */
+  /** Reads a task. If no node runs it any more, fails it first. */
   async #read(owner: string, id: string): Promise<TaskRecord | undefined> {
     const task = await this.store.read(owner, id);
     if (!task || !this.#elsewhere || hasEnded(task)) return task;
@@ -225,7 +224,7 @@ export class TaskTable {
     logRejection(this.#parts.logger, "Looking for a task of a node that is gone", check());
   }
 
-  /** Messages may have been lost: reads everything that somebody waits for, and what runs here. */
+  /** Messages may have been lost: reads all tasks that requests wait for, and those that run here. */
   #back(): void {
     this.#waits.wakeAll();
     const { logger } = this.#parts;
@@ -268,12 +267,12 @@ export function isFor(task: TaskRecord, form: TaskForm, grant: Grant): boolean {
 const maxIdLength = 100;
 
 /** The owner of tasks whose callers are not authenticated. */
-const nobody = "";
+const noOwner = "";
 
 /**
  * The owner of a caller's tasks. Callers without authentication share one owner, and only unguessable ids protect their
  * tasks.
  */
 export function ownerOf(principal: Principal | undefined): string {
-  return principal ? principalKey(principal) : nobody;
+  return principal ? principalKey(principal) : noOwner;
 }

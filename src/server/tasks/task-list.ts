@@ -1,7 +1,7 @@
 // The list of an owner's tasks in the engine, or of a session's if callers are not authenticated: for `tasks/list` and for limits.
 import type { Cluster } from "../../backplane/cluster.ts";
 import type { ValueKey } from "../../backplane/engine.ts";
-import { changeValue } from "../../backplane/stored.ts";
+import { changeInTurn } from "../../backplane/edits.ts";
 import { readJson } from "../../wire/json.ts";
 import { isObject } from "../../wire/message.ts";
 import { isAfter, type TaskPosition } from "./record.ts";
@@ -39,7 +39,7 @@ export class TaskList {
 
   /** Adds a task, or changes its size. Resolves with false if the tasks would exceed a limit. */
   async put(task: Listed, limits: ListLimits): Promise<boolean> {
-    const put = await changeValue(this.#cluster.engine, this.#key, "The list of tasks", async (stored) => {
+    const put = await changeInTurn(this.#cluster.engine, this.#key, "The list of tasks", async (stored) => {
       const others = (stored ? this.#parse(stored.text) : []).filter(({ id }) => id !== task.id);
       const tasks = [...(await this.#unexpired(others)), task];
       const size = tasks.reduce((sum, listed) => sum + listed.size, 0);

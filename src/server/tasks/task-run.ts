@@ -21,7 +21,10 @@ import type { TaskTable } from "./table.ts";
 
 type Change = Omit<TaskChange, "lastUpdatedAt">;
 
-/** Milliseconds that the store has to forget a task before those who wait for it look: a timer may be early. */
+/**
+ * Milliseconds between the expiry of a task and the wake-up of its waiting requests: a timer may fire before the store drops the
+ * task.
+ */
 const expiryMarginMs = 2;
 
 /** The parts of the server that a running task uses. */
@@ -44,7 +47,7 @@ export class TaskRun implements RunningTask, OwnTask {
   #writes: Promise<unknown> = Promise.resolve();
   #statusMessage: string | undefined;
   #isQueued = false;
-  /** Whether the task has ended, so that only its end may still be announced. */
+  /** Whether the task has ended, so that no progress is sent any more. */
   #isOver = false;
 
   /** `leave` is called when the handler ends, which may be long after the end of the task. */
@@ -64,7 +67,7 @@ export class TaskRun implements RunningTask, OwnTask {
     return this.asker.attach(place);
   }
 
-  /** Takes a callback, since a promise would keep everyone who waits in memory until the end of the task. */
+  /** Takes a callback, since a promise would keep each waiting request in memory until the end of the task. */
   whenDone(callback: (end: TaskEnd) => void): () => void {
     if (this.#end) callback(this.#end);
     else this.#waiting.add(callback);
@@ -185,8 +188,8 @@ export class TaskRun implements RunningTask, OwnTask {
     const at = { lastUpdatedAt: new Date().toISOString() };
     try {
       const task = await table.store.change(owner, id, { ...change, ...at });
-      // Do not announce a status that a slow store returns after the end.
-      if (task && (!this.#isOver || hasEnded(task))) await table.announce(task);
+      // After a cancellation, which is announced already, a slow store may still return an earlier status.
+      if (task && (!this.#call.cancelled || hasEnded(task))) await table.announce(task);
       return task?.status;
     } catch (error) {
       settings.logger.error("Could not store a change of a task", { taskId: id, error });

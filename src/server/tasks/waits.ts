@@ -11,7 +11,7 @@ export interface TaskWait {
   close(): void;
 }
 
-/** What a wait does besides. */
+/** The callbacks of a wait. */
 interface WaitHooks {
   /** Called each time before it waits. Returns after how many milliseconds to read the task even if no message comes. */
   readonly before: () => number | undefined;
@@ -61,7 +61,7 @@ export class TaskWaits {
     for (const { wake } of this.#open.get(id) ?? []) wake();
   }
 
-  /** Wakes those who wait for tasks of that node. */
+  /** Wakes the requests that wait for tasks of that node. */
   wakeNode(node: string): void {
     this.#wakeIf((waiting) => waiting.node === node);
   }

@@ -1,7 +1,7 @@
 // What hostile servers do to a client, row by row: bounded memory and time, a clear error, and a client that still works.
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
-import { readTable } from "../../support/documents.ts";
+import { limitsPage, limitsUnder } from "../../support/limits-page.ts";
 import type { Row } from "./row.ts";
 import { table } from "./table.ts";
 
@@ -21,10 +21,8 @@ for (const [subject, list] of Object.entries(table)) {
 }
 
 describe("the table of hostile servers", () => {
-  test("names limits that SECURITY.md lists", () => {
-    const listed = new Set(
-      readTable("SECURITY.md", "Default limits of a client").map((row) => row["limit"]?.replaceAll("`", "")),
-    );
+  test(`names limits that ${limitsPage} lists`, () => {
+    const listed = new Set(limitsUnder("Client").map(({ name }) => name));
     const shown = rows.flatMap(({ limit }) => limit ?? []);
     expect(shown.filter((limit) => !listed.has(limit))).toEqual([]);
   });

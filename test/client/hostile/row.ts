@@ -3,7 +3,7 @@
 export interface Row {
   /** What the server tries, and what happens instead, in plain words. */
   readonly name: string;
-  /** The limit of SECURITY.md that it runs into. */
+  /** The limit of docs/reference/limits.md that it runs into. */
   readonly limit?: string;
   /** The requirements that it shows. */
   readonly requirements?: readonly string[];

@@ -199,7 +199,7 @@ describe("time", () => {
     await vi.advanceTimersByTimeAsync(1000);
     for (const error of await Promise.all(calls)) {
       expect(error).toBeInstanceOf(CallTimeout);
-      expect(error.message).toContain(`waiting for somebody to sign in at ${shownPage}: raise`);
+      expect(error.message).toContain(`waiting for a user to sign in at ${shownPage}: raise`);
     }
     expect(client.state).toMatchObject({ name: "ready" });
     expect(client.state.url).toBeUndefined();

@@ -82,7 +82,7 @@ test.each<Row>([
   [{ assertion: "a JWT" }, "issuer is required with assertion"],
   [
     { issuer, assertion: Promise.resolve("a JWT") },
-    "must be a text that is not empty, or a function that returns one, not a promise: await it",
+    "must be a JWT, or a function that returns one, not a promise: await it",
   ],
 ])("workloadIdentity refuses %o", (options, problem) => {
   expect(() => workloadIdentity(options as never)).toThrow(problem);

@@ -208,7 +208,7 @@ describe.skipIf(!hasBrowser)("Sessions, Streams and Topics", patient, () => {
   test("show who listens to what, and how many the last pushes reached", async () => {
     const stage = await serveStage({ define: harbour() });
     const screen = await look(stage, "topics");
-    await screen.page.getByText("Nobody listens").waitFor();
+    await screen.page.getByText("No subscribers").waitFor();
     const heard: string[] = [];
     for (const revision of [newestModern, newestLegacy]) {
       const client = await joinAs(stage.http.url, `boat of ${revision}`, { revision });

@@ -39,10 +39,10 @@ export const authorizationLimitRows: readonly HttpRow[] = [
   {
     over: "http",
     name: "a token is good for no longer after its end than clocks may differ",
-    limit: "seconds that clocks may differ",
+    limit: "clockToleranceSeconds",
     async attack(mount) {
       const { issuer, door } = await guarded(mount);
-      const tolerance = limitOf("seconds that clocks may differ");
+      const tolerance = limitOf("clockToleranceSeconds");
       stopClock();
       const now = Math.floor(Date.now() / 1000);
       expect(await statusOf(door, await issuer.token({ exp: now - tolerance + 2 }))).toBe(200);
@@ -53,7 +53,6 @@ export const authorizationLimitRows: readonly HttpRow[] = [
   {
     over: "http",
     name: "a flood of tokens with keys that nobody knows has them asked for once",
-    limit: "seconds between fetches of keys",
     async attack(mount) {
       const { issuer, door } = await guarded(mount);
       expect(await statusOf(door, await issuer.token())).toBe(200);
@@ -69,7 +68,6 @@ export const authorizationLimitRows: readonly HttpRow[] = [
   {
     over: "http",
     name: "a key that was taken back counts no longer than keys are kept",
-    limit: "seconds that keys are kept",
     async attack(mount) {
       const { issuer, door } = await guarded(mount);
       const [stolen] = issuer.keys;
@@ -83,7 +81,6 @@ export const authorizationLimitRows: readonly HttpRow[] = [
   {
     over: "http",
     name: "an authorization server that fails is not asked again at once, whatever tokens come",
-    limit: "seconds after a failed fetch",
     async attack(mount) {
       const { issuer, door } = await guarded(mount);
       issuer.misbehave = (_, response) => void response.writeHead(500).end();
@@ -115,7 +112,6 @@ export const authorizationLimitRows: readonly HttpRow[] = [
   {
     over: "http",
     name: "an authorization server that never answers is given up, for all who wait at once",
-    limit: "seconds for an answer",
     async attack(mount) {
       const { issuer, door } = await guarded(mount);
       issuer.misbehave = () => {};
@@ -213,7 +209,7 @@ export const authorizationLimitRows: readonly HttpRow[] = [
   {
     over: "http",
     name: "a token that was taken back counts no longer than an answer about it is kept",
-    limit: "seconds for an introspection",
+    limit: "introspection.cacheSeconds",
     async attack(mount) {
       const { issuer, door } = await guarded(mount, { introspection });
       const claims = { active: true, iss: issuer.issuer, sub: "alice", aud: "https://mcp.example/mcp" };
@@ -222,14 +218,13 @@ export const authorizationLimitRows: readonly HttpRow[] = [
       expect(new Set(statuses)).toEqual(new Set([200]));
       expect(issuer.asked.get("/introspect")).toBe(1);
       issuer.introspection = { active: false };
-      passSeconds(limitOf("seconds for an introspection") + 1);
+      passSeconds(limitOf("introspection.cacheSeconds") + 1);
       expect(await statusOf(door, "t")).toBe(401);
     },
   },
   {
     over: "http",
     name: "a bad token that is brought again and again is asked about once in a while",
-    limit: "seconds for a refused one",
     async attack(mount) {
       const { issuer, door } = await guarded(mount, { introspection });
       for (let at = 0; at < 5; at++) expect(await statusOf(door, "bad")).toBe(401);
@@ -275,7 +270,7 @@ export const authorizationLimitRows: readonly HttpRow[] = [
       await expect(issuer.token({ expiresInSeconds: limit + 1 })).rejects.toThrow(/expiresInSeconds/);
       const token = await issuer.token({ expiresInSeconds: limit });
       expect(await statusOf(door, token)).toBe(200);
-      passSeconds(limit + limitOf("seconds that clocks may differ") + 1);
+      passSeconds(limit + limitOf("clockToleranceSeconds") + 1);
       expect(await statusOf(door, token)).toBe(401);
     },
   },

@@ -41,7 +41,7 @@ export const callerRows: readonly HttpRow[] = [
   {
     over: "http",
     name: "a caller that hurries is told how long to wait, and is served when it has waited so long and no sooner",
-    limit: "`perMinute`",
+    limit: "perMinute",
     async attack(mount) {
       const { door, clock } = await limited(mount, { perPrincipal: { perMinute: 6, burst: 1 } });
       expect(await statuses(door, as("a"))).toEqual([200]);
@@ -56,7 +56,7 @@ export const callerRows: readonly HttpRow[] = [
   {
     over: "http",
     name: "what is refused on one route is refused on all of them, unread, and costs the others nothing",
-    limit: "`burst`",
+    limit: "burst",
     async attack(mount) {
       const { door } = await limited(mount, { perAddress: { perMinute: 1, burst: 3 } });
       expect(await statuses(door, as("a"), as("b"), as("c"), as("d"))).toEqual([200, 200, 200, 429]);
@@ -85,7 +85,7 @@ export const callerRows: readonly HttpRow[] = [
   {
     over: "http",
     name: "requests that never end are as many as one caller may have at once, and others have their own",
-    limit: "`concurrent`",
+    limit: "concurrent",
     async attack(mount) {
       const { door, waiting, gate } = await limited(mount, { perPrincipal: { ...noRate, concurrent: 2 } });
       const wait = modernPost(modernCall(1, "wait"), { "x-user": "a" });
@@ -102,7 +102,7 @@ export const callerRows: readonly HttpRow[] = [
   {
     over: "http",
     name: "a crowd of callers takes no more memory than the limit, and pushes nobody's count out",
-    limit: "`maxCallers`",
+    limit: "limits.maxCallers",
     async attack(mount) {
       const perPrincipal = { perMinute: 1, burst: 1 };
       const { door } = await limited(mount, { perPrincipal }, { limits: { maxCallers: 3 } });

@@ -200,7 +200,7 @@ export const engineRows: readonly HttpRow[] = [
   },
   {
     over: "http",
-    name: "without a secret, a forged message or entry ends sessions and tasks and reaches clients, as SECURITY.md says",
+    name: "without a secret, a forged message or entry ends sessions and tasks and reaches clients, as docs/reference/backplane.md says",
     leftOut: noSession,
     async attack(mount) {
       const cluster = await opened(mount, false);

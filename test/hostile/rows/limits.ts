@@ -1,4 +1,4 @@
-// Every other limit of SECURITY.md: a peer that asks for more gets no more, and everybody else what they got before.
+// Every other limit of docs/reference/limits.md: a peer that asks for more gets no more, and everybody else what they got before.
 import { ConfigurationError, McpServer, type ServerEvent } from "halyard";
 import { memoryBackplane } from "halyard/cluster";
 import type { HttpOptions } from "halyard/node";
@@ -36,7 +36,7 @@ export const limitRows: readonly Row[] = [
   {
     over: "messages",
     name: "one call too many at once is refused, and those that run are answered",
-    limit: "`maxInFlight`",
+    limit: "limits.maxInFlight",
     async attack(mount) {
       const { server } = makeServer({ limits: { maxInFlight: 2 } });
       const gate = deferred();
@@ -57,7 +57,7 @@ export const limitRows: readonly Row[] = [
   {
     over: "messages",
     name: "calls that weigh too much together are refused, whoever hangs up; a cancellation gets through, and others find room",
-    limit: "`maxInFlightBytes`",
+    limit: "limits.maxInFlightBytes",
     async attack(mount) {
       const { server, events } = makeServer({ limits: { maxInFlightBytes: 200_000 } });
       let begun = 0;
@@ -183,7 +183,7 @@ export const limitRows: readonly Row[] = [
   {
     over: "messages",
     name: "a list comes in pages, and a cursor that was made up leads nowhere",
-    limit: "definitions in a page",
+    limit: "pageSize",
     async attack(mount) {
       const { server } = makeServer({ pageSize: 2 });
       for (const at of [1, 2, 3]) server.tool(`t${at}`, {}, () => "");
@@ -211,7 +211,7 @@ export const limitRows: readonly Row[] = [
   {
     over: "messages",
     name: "a call that never ends keeps a server from closing no longer than it was given",
-    limit: "milliseconds to finish",
+    limit: "graceMs",
     async attack(mount) {
       const { server } = makeServer();
       let begun = 0;
@@ -271,30 +271,35 @@ export const limitRows: readonly Row[] = [
   },
   {
     over: "http",
-    name: "what waits for clients that do not come is bounded for all of them together",
-    limit: "`maxTotalQueueBytes`",
-    leftOut: { "HTTP+SSE": "has no client without a stream" },
+    name: "what waits for streams that are not read is bounded for all of them together",
+    limit: "limits.maxTotalQueueBytes",
+    leftOut: noSse,
     async attack(mount) {
-      const { server } = makeServer({ limits: { maxTotalQueueBytes: 5000 } });
+      const limits = { maxTotalQueueBytes: 300_000, maxSubscribedLength: 1024 * 1024 };
+      const { server } = makeServer({ limits });
       server.tool("t", {}, () => "");
+      server.resource("note:///x", {}, () => "");
       const door = await openHttp(mount, server);
-      const url = `http://127.0.0.1:${door.port}/mcp`;
-      const clients = [await SessionClient.open({ url }), await SessionClient.open({ url })];
-      for (const { id } of clients)
-        await server.push.toSession(id, "notifications/message", { level: "info", data: "x".repeat(3000) });
-      const told = [];
-      for (const client of clients) {
-        const stream = await client.get();
-        told.push(methodsOf(await stream.count(1)));
-        stream.cut();
+      const base = `http://127.0.0.1:${door.port}`;
+      const uris = Array.from({ length: 50 }, (_, at) => `note:///${at}/${"x".repeat(4000)}`);
+      const open = (): ReturnType<typeof listenOver> =>
+        listenOver(`${base}/mcp`, { resourceSubscriptions: uris });
+      const slow = [await open(), await open()];
+      const before = door.stats().streams;
+      for (const stream of slow) stream.stall();
+      // The system's own buffers take the first megabytes; then one of the two has to go.
+      for (let round = 0; round < 400 && door.stats().streams === before; round++) {
+        for (const uri of uris) await server.resources.updated(uri);
+        await nextTurn();
       }
-      expect(told).toEqual([["tools/list_changed"], ["message"]]);
+      await until(() => door.stats().streams < before);
+      for (const stream of slow) stream.proceed();
     },
   },
   {
     over: "http",
     name: "sessions past the limit push out idle ones, and where all are busy one more is 503",
-    limit: "`maxSessions`",
+    limit: "limits.maxSessions",
     async attack(mount) {
       const { door, url } = await limited(mount, { maxSessions: 2 });
       if (mount === "HTTP+SSE") {
@@ -316,7 +321,7 @@ export const limitRows: readonly Row[] = [
   {
     over: "http",
     name: "a principal that opens session after session pushes out its own, and nobody else's",
-    limit: "`maxSessionsPerPrincipal`",
+    limit: "limits.maxSessionsPerPrincipal",
     async attack(mount) {
       const { door, url } = await limited(mount, { maxSessionsPerPrincipal: 2, maxSessions: 4 });
       const [mallory, bob] = [{ "x-user": "mallory" }, { "x-user": "bob" }];
@@ -342,7 +347,7 @@ export const limitRows: readonly Row[] = [
   {
     over: "http",
     name: "sessions that fill a node do not fill the engine that nodes share: one more is 503",
-    limit: "`maxSharedSessions`",
+    limit: "limits.maxSharedSessions",
     leftOut: { "HTTP+SSE": "has sessions of one node, which are streams" },
     async attack(mount) {
       holdTime();
@@ -363,7 +368,7 @@ export const limitRows: readonly Row[] = [
     over: "http",
     name: "sessions that nobody uses end",
     advisories: ["CVE-2026-67430"],
-    limit: "`idleMs`",
+    limit: "limits.idleMs",
     leftOut: { "HTTP+SSE": "has no session without an open stream" },
     async attack(mount) {
       holdTime();
@@ -377,7 +382,7 @@ export const limitRows: readonly Row[] = [
   {
     over: "http",
     name: "a stream is kept for resuming up to its size; past it the client is told to read again",
-    limit: "`maxStreamBytes`",
+    limit: "limits.maxStreamBytes",
     leftOut: noSse,
     async attack(mount) {
       const { server, door, url } = await limited(mount, { maxStreamBytes: 1000 });
@@ -390,8 +395,9 @@ export const limitRows: readonly Row[] = [
         });
       await stream.count(10);
       expect(door.stats().replayBytes).toBeLessThanOrEqual(1000);
+      const first = String(stream.events[0]?.id);
       stream.cut();
-      const again = await client.get(String(stream.events[0]?.id));
+      const again = await client.get(first);
       expect(methodsOf(await again.count(2))).toContain("tools/list_changed");
       again.cut();
     },
@@ -399,19 +405,19 @@ export const limitRows: readonly Row[] = [
   {
     over: "http",
     name: "all streams together keep no more than the limit",
-    limit: "`maxTotalBytes`",
+    limit: "limits.maxTotalBytes",
     leftOut: noSse,
     async attack(mount) {
-      const { server, door, url } = await limited(mount, { maxTotalBytes: 2000 });
+      const { server, door, url } = await limited(mount, { maxTotalBytes: 8000 });
       for (let at = 0; at < 10; at++) {
         const client = await SessionClient.open({ url });
         const stream = await client.get();
         await server.push.toSession(client.id, "notifications/message", {
           level: "info",
-          data: "x".repeat(500),
+          data: "x".repeat(5000),
         });
         await stream.count(1);
-        expect(door.stats().replayBytes).toBeLessThanOrEqual(2000);
+        expect(door.stats().replayBytes).toBeLessThanOrEqual(8000 + at * 100 + 2048);
         stream.cut();
       }
     },
@@ -419,7 +425,7 @@ export const limitRows: readonly Row[] = [
   {
     over: "http",
     name: "no more streams are kept than the limit, however many are opened",
-    limit: "`maxStreams`",
+    limit: "limits.maxStreams",
     leftOut: noSse,
     async attack(mount) {
       const { door, url } = await limited(mount, { maxStreams: 5 });
@@ -434,12 +440,12 @@ export const limitRows: readonly Row[] = [
   },
   {
     over: "http",
-    name: "a stream that has ended is forgotten after its time",
-    limit: "`keepMs`",
+    name: "what is kept of a session goes with it",
+    limit: "limits.keepMs",
     leftOut: noSse,
     async attack(mount) {
       holdTime();
-      const { server, door, url } = await limited(mount, { keepMs: 3000 });
+      const { server, door, url } = await limited(mount, { keepMs: 3000, idleMs: 4000 });
       server.tool("report", {}, (_, ctx) => {
         ctx.progress(1);
         return "done";
@@ -448,14 +454,14 @@ export const limitRows: readonly Row[] = [
       const params = { name: "report", _meta: { progressToken: 1 } };
       await client.request("tools/call", params);
       expect(door.stats().replayStreams).toBe(1);
-      await vi.advanceTimersByTimeAsync(5000);
+      await vi.advanceTimersByTimeAsync(7000);
       expect(door.stats().replayStreams).toBe(0);
     },
   },
   {
     over: "http",
     name: "one listen request too many is 429, and there is room again when one has ended",
-    limit: "`maxListens`",
+    limit: "limits.maxListens",
     leftOut: noSse,
     async attack(mount) {
       const { door, url } = await limited(mount, { maxListens: 2 });
@@ -475,7 +481,7 @@ export const limitRows: readonly Row[] = [
   {
     over: "http",
     name: "one principal cannot take the listen requests of the others",
-    limit: "`maxListensPerPrincipal`",
+    limit: "limits.maxListensPerPrincipal",
     leftOut: noSse,
     async attack(mount) {
       const { url } = await limited(mount, { maxListensPerPrincipal: 1 });

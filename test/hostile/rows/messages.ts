@@ -48,7 +48,7 @@ export const messageRows: readonly Row[] = [
     over: "messages",
     name: "a body or line past the limit is cut off while it is read, and the peer goes on",
     advisories: ["GHSA-f897-62hf-6gxq", "CVE-2026-39313", "Java 2.0.1"],
-    limit: "`maxBytes` of a message",
+    limit: "limits.maxBytes",
     attack: (mount) =>
       refuses(mount, () => callText(`{"x":"${"x".repeat(5000)}"}`), { limits: { maxBytes: 4000 } }),
   },
@@ -77,7 +77,7 @@ export const messageRows: readonly Row[] = [
     over: "messages",
     name: "a batch of too many is refused as a whole, and none of it runs",
     advisories: ["CVE-2026-67432"],
-    limit: "`maxBatch`",
+    limit: "limits.maxBatch",
     leftOut: { "HTTP+SSE": "is of a revision without batches" },
     async attack(mount) {
       const { server, calls } = countingServer({ limits: { maxBatch: 3 } });
@@ -92,7 +92,7 @@ export const messageRows: readonly Row[] = [
   {
     over: "messages",
     name: "a batch whose results are too long together runs no further call",
-    limit: "`maxBatchReplyLength`",
+    limit: "limits.maxBatchReplyLength",
     leftOut: { "HTTP+SSE": "is of a revision without batches" },
     async attack(mount) {
       const { server } = makeServer({ limits: { maxBatchReplyLength: 25_000 } });
@@ -119,14 +119,14 @@ export const messageRows: readonly Row[] = [
     over: "messages",
     name: "a small body of very many elements is refused before it is validated",
     advisories: ["CVE-2026-111768"],
-    limit: "`maxElements` of a message",
+    limit: "limits.maxElements",
     attack: (mount) =>
       refuses(mount, () => callText(`{"x":[${"1,".repeat(300)}1]}`), { limits: { maxElements: 200 } }),
   },
   {
     over: "messages",
     name: "values nested in each other without end are refused before they are parsed",
-    limit: "`maxDepth` of a message",
+    limit: "limits.maxDepth",
     attack: (mount) =>
       refuses(mount, () => callText(`{"x":${"[".repeat(50)}${"]".repeat(50)}}`), {
         limits: { maxDepth: 20 },

@@ -140,7 +140,7 @@ export const requestStateRows: readonly Row[] = [
     over: "messages",
     name: "a state is over after its time",
     requirements: ["MRTR-STATE-BINDING"],
-    limit: "milliseconds of a state",
+    limit: "ttlMs",
     leftOut: noRounds,
     async attack(mount) {
       const { door } = await opened(mount, { ttlMs: 5000 });
@@ -153,7 +153,7 @@ export const requestStateRows: readonly Row[] = [
   {
     over: "messages",
     name: "a state that is too long is not opened, and answers that would make one are not taken",
-    limit: "characters of a state",
+    limit: "maxBytes",
     leftOut: noRounds,
     async attack(mount) {
       const { server, door } = await opened(mount, { maxBytes: 2000 });
@@ -180,7 +180,7 @@ export const requestStateRows: readonly Row[] = [
     over: "messages",
     name: "a state that may be used once is used once, and where no use can be marked no more are taken",
     requirements: ["MRTR-STATE-ONCE"],
-    limit: "states marked as used",
+    limit: "maxMarks",
     leftOut: noRounds,
     async attack(mount) {
       const { door, finished } = await opened(mount, { singleUse: true, maxMarks: 2 });
@@ -197,7 +197,7 @@ export const requestStateRows: readonly Row[] = [
   {
     over: "messages",
     name: "a client that answers without end comes to an end",
-    limit: "`maxRounds`",
+    limit: "limits.maxRounds",
     leftOut: { "HTTP+SSE": "is of a revision without elicitation" },
     async attack(mount) {
       const { server, runs } = insatiable({ limits: { maxRounds: 3 } });

@@ -5,7 +5,8 @@ import { post, sendTo } from "../../support/http.ts";
 import { ping } from "../../support/http-server.ts";
 import { initializeRequest, newestLegacy } from "../../support/raw.ts";
 import { allowBeyondSchema } from "../../support/schemas/witness.ts";
-import { SessionClient } from "../../support/sessions.ts";
+import type { EventReply } from "../../support/event-reply.ts";
+import { methodsOf, SessionClient } from "../../support/sessions.ts";
 import { until } from "../../support/turns.ts";
 import { openHttp } from "../mounts.ts";
 import type { HttpRow } from "../row.ts";
@@ -131,7 +132,10 @@ export const sessionRows: readonly HttpRow[] = [
       for (const id of ids) expect(id).toMatch(/^[\w-]{43}$/);
       const stream = await clients[0]?.get();
       await until(() => stream?.lastEventId !== undefined);
-      expect(stream?.lastEventId).toMatch(/^g[\w-]{22}\.\d+$/);
+      // An event id is a place in the log of its session, and nothing without that session's id.
+      const foreign = await clients[1]?.get(stream?.lastEventId);
+      expect(methodsOf(await (foreign as EventReply).count(1))).toContain("tools/list_changed");
+      foreign?.cut();
       stream?.cut();
     },
   },

@@ -145,10 +145,10 @@ export const shareRows: readonly HttpRow[] = [
     name: "what waits for the absent clients of one caller pushes out nothing that waits for another's",
     leftOut: noSse,
     async attack(mount) {
-      const { server, url } = await shared(mount, {}, { limits: { maxTotalQueueBytes: 5000 } });
+      const { server, url } = await shared(mount, { maxTotalBytes: 9000 });
       const victim = await SessionClient.open({ url }, modest);
       const send = (client: SessionClient): Promise<boolean> =>
-        server.push.toSession(client.id, "notifications/message", { level: "info", data: "x".repeat(900) });
+        server.push.toSession(client.id, "notifications/message", { level: "info", data: "x".repeat(2500) });
       await send(victim);
       for (let at = 0; at < 8; at++) await send(await SessionClient.open({ url }, greedy));
       const stream = await victim.get();

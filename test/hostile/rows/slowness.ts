@@ -84,7 +84,7 @@ export const slownessRows: readonly Row[] = [
   {
     over: "http",
     name: "what nobody reads is bounded in all: whoever has the most unread loses it, and nobody else",
-    limit: "`maxUnsentBytes`",
+    limit: "limits.maxUnsentBytes",
     leftOut: mountedElsewhere,
     async attack(mount) {
       const maxUnsentBytes = 32 * 1024 * 1024;
@@ -207,7 +207,7 @@ export const slownessRows: readonly Row[] = [
   {
     over: "http",
     name: "a stream that nobody reads is cut off at its limit, and others get every message",
-    limit: "`maxQueueBytes`",
+    limit: "limits.maxQueueBytes",
     async attack(mount) {
       const limits = { maxQueueBytes: 32 * 1024, maxSubscribedLength: 1024 * 1024 };
       const { server } = makeServer({ limits });
@@ -243,7 +243,7 @@ export const slownessRows: readonly Row[] = [
   {
     over: "messages",
     name: "a client on a pipe that asks and does not read is not asked to go on until it has read",
-    limit: "output waiting on stdio",
+    limit: "characters waiting on stdio",
     leftOut: {
       serveHttp: "writes each answer to its own connection",
       fetchHandler: "the same",

@@ -19,7 +19,7 @@ export const subscriptionLimitRows: readonly MessageRow[] = [
   {
     over: "messages",
     name: "one subscription too many on a pipe is refused",
-    limit: "`maxSubscriptions`",
+    limit: "limits.maxSubscriptions",
     leftOut: pipesOnly,
     async attack(mount) {
       const { server } = makeServer({ limits: { maxSubscriptions: 1 } });
@@ -33,7 +33,7 @@ export const subscriptionLimitRows: readonly MessageRow[] = [
   {
     over: "messages",
     name: "one subscribed resource too many is refused",
-    limit: "`maxSubscribedKeys`",
+    limit: "limits.maxSubscribedKeys",
     async attack(mount) {
       const { server } = makeServer({ limits: { maxSubscribedKeys: 2 } });
       for (const at of [1, 2, 3]) server.resource(`note:///${at}`, {}, () => "");
@@ -47,7 +47,7 @@ export const subscriptionLimitRows: readonly MessageRow[] = [
   {
     over: "messages",
     name: "long URIs cannot be piled up in subscriptions, and each is given back when it ends",
-    limit: "`maxSubscribedLength`",
+    limit: "limits.maxSubscribedLength",
     async attack(mount) {
       const { server } = makeServer({ limits: { maxSubscribedLength: 2000 } });
       server.resourceTemplate("note:///{id}", {}, () => "");
@@ -63,7 +63,7 @@ export const subscriptionLimitRows: readonly MessageRow[] = [
   {
     over: "messages",
     name: "all peers together subscribe to no more than the limit, and who leaves makes room",
-    limit: "`maxTotalSubscribedLength`",
+    limit: "limits.maxTotalSubscribedLength",
     leftOut: { stdio: "has one peer" },
     async attack(mount) {
       const { server } = makeServer({ limits: { maxTotalSubscribedLength: 3800 } });
@@ -81,7 +81,7 @@ export const subscriptionLimitRows: readonly MessageRow[] = [
   {
     over: "messages",
     name: "subscriptions to short URIs count for what they take, not for their characters alone",
-    limit: "`maxTotalSubscribedLength`",
+    limit: "limits.maxTotalSubscribedLength",
     async attack(mount) {
       const { server } = makeServer({ limits: { maxTotalSubscribedLength: 20_000 } });
       server.resourceTemplate("n:{id}", {}, () => "");
@@ -100,7 +100,7 @@ export const subscriptionLimitRows: readonly MessageRow[] = [
   {
     over: "messages",
     name: "listen requests of all peers together name no more than the limit, and who leaves makes room",
-    limit: "`maxTotalSubscribedLength`",
+    limit: "limits.maxTotalSubscribedLength",
     leftOut: { "HTTP+SSE": "is of a revision without listen requests" },
     async attack(mount) {
       const { server } = makeServer({ limits: { maxTotalSubscribedLength: 3800 } });

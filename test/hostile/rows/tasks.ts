@@ -248,7 +248,7 @@ export const taskRows: readonly Row[] = [
     over: "messages",
     name: "one task too many at once is refused, and to cancel makes room only when the handler has ended",
     requirements: ["TASK25-LIMITS"],
-    limit: "`maxRunning`",
+    limit: "tasks.maxRunning",
     leftOut: noTasks,
     async attack(mount) {
       const { server, gate, running } = taskServer({ tasks: { maxRunning: 2 } });
@@ -267,21 +267,21 @@ export const taskRows: readonly Row[] = [
   {
     over: "messages",
     name: "one principal cannot take the running tasks of the others",
-    limit: "`maxRunningPerPrincipal`",
+    limit: "tasks.maxRunningPerPrincipal",
     leftOut: noUsers,
     attack: (mount) => pastOwnLimit(mount, { maxRunningPerPrincipal: 2 }, "long"),
   },
   {
     over: "messages",
     name: "one principal cannot take the room of the tasks of others",
-    limit: "`maxTasksPerPrincipal`",
+    limit: "tasks.maxTasksPerPrincipal",
     leftOut: noUsers,
     attack: (mount) => pastOwnLimit(mount, { maxTasksPerPrincipal: 2 }, "quick"),
   },
   {
     over: "messages",
     name: "a result that is too large for all of one principal's fails its task, and no other's",
-    limit: "`maxSizePerPrincipal`",
+    limit: "tasks.maxSizePerPrincipal",
     leftOut: noUsers,
     async attack(mount) {
       const { server } = taskServer({ tasks: { maxSizePerPrincipal: 5000 } });
@@ -299,7 +299,7 @@ export const taskRows: readonly Row[] = [
   {
     over: "messages",
     name: "no more tasks are kept than there is room for, and those that are stay",
-    limit: "`maxTasks`",
+    limit: "tasks.maxTasks",
     leftOut: noTasks,
     async attack(mount) {
       const { server } = taskServer({ tasks: { maxTasks: 2 } });
@@ -313,7 +313,7 @@ export const taskRows: readonly Row[] = [
   {
     over: "messages",
     name: "results that are too large together are not kept, and their tasks say so",
-    limit: "`maxSize`",
+    limit: "tasks.maxSize",
     leftOut: noTasks,
     async attack(mount) {
       const { server } = taskServer({ tasks: { maxSize: 5000 } });
@@ -330,7 +330,7 @@ export const taskRows: readonly Row[] = [
     over: "messages",
     name: "a task is gone when its time is up, and what it was holds nothing any more",
     requirements: ["TASK25-LIMITS"],
-    limit: "`ttlMs`",
+    limit: "tasks.ttlMs",
     leftOut: noTasks,
     async attack(mount) {
       const { server } = taskServer({ tasks: { ttlMs: 50 } });
@@ -345,7 +345,7 @@ export const taskRows: readonly Row[] = [
   {
     over: "messages",
     name: "a client that wishes for a task without end, or for none, gets what the server allows",
-    limit: "`maxTtlMs`",
+    limit: "tasks.maxTtlMs",
     leftOut: noTasks,
     async attack(mount) {
       const { server } = taskServer({ tasks: { maxTtlMs: 5000, ttlMs: 4000 } });

@@ -25,7 +25,7 @@ export const toolLimitRows: readonly MessageRow[] = [
   {
     over: "messages",
     name: "a call that takes too long is ended for its client, and its handler is told",
-    limit: "`timeoutMs`",
+    limit: "timeoutMs",
     async attack(mount) {
       const { server, gate, aborted } = limitedServer({ timeoutMs: 20 });
       const client = await (await openDoor(mount, server)).connect();
@@ -39,7 +39,7 @@ export const toolLimitRows: readonly MessageRow[] = [
   {
     over: "messages",
     name: "one call too many of a tool is answered at once, whoever makes it, and giving up makes no room",
-    limit: "`maxConcurrent`",
+    limit: "maxConcurrent",
     async attack(mount) {
       const { server, gate, running } = limitedServer({ maxConcurrent: 2, timeoutMs: 50 });
       const door = await openDoor(mount, server);

@@ -1,7 +1,7 @@
 // Rounds of a modern call: which questions go out together, under which keys, and which answers they take.
 import { type JsonObject, type ServerEvent, ToolError } from "halyard";
 import { type Question, questionsIn, retryOf } from "halyard/testing";
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 import * as z from "zod";
 import { askingTool, echo, said } from "../../support/asking-tool.ts";
 import { expectNoUnhandledRejections } from "../../support/rejections.ts";
@@ -260,4 +260,14 @@ test("a question of a handler that returns at once is never sent or reported", a
   expect(said(await ask())).toBe("done");
   for (let calls = 0; calls < 2; calls++) await client.request("prompts/get", { name: "wait" });
   expect(events.filter(({ type }) => type === "ask")).toHaveLength(2);
+});
+
+test("questions that cannot be sealed are logged under the error id that the client gets", async () => {
+  const { ask, log } = await askingTool(async (_, ctx) => (await ctx.elicit("A", text)).text);
+  const cause = new Error("out of entropy");
+  const encrypting = vi.spyOn(crypto.subtle, "encrypt").mockRejectedValue(cause);
+  onTestFinished(() => encrypting.mockRestore());
+  const refused = await ask().catch((error: unknown) => error as { data: { errorId: string } });
+  const { errorId } = refused["data"] as { errorId: string };
+  expect(log).toMatchObject([{ level: "error", details: { errorId, error: cause } }]);
 });

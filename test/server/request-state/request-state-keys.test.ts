@@ -91,4 +91,15 @@ describe("keys of request state", () => {
     expect(await opens({ keys: [newer, older] }, { keys: [newer] })).toBe(true);
     expect(await opens({ keys: [newer, older] }, { keys: [older] })).toBe(false);
   });
+
+  test("are made once, and seal every call that comes meanwhile", async () => {
+    const say = await ways.memory(askingServer().server);
+    const states: Promise<string>[] = [];
+    for (let turn = 0; turn < 100; turn++) {
+      states.push(begin(say, call));
+      await Promise.resolve();
+    }
+    const keys = (await Promise.all(states)).map((state) => state.split(".")[1]);
+    expect(new Set(keys).size).toBe(1);
+  });
 });

@@ -193,4 +193,28 @@ describe("the tasks of a principal, on all nodes together", () => {
     const [modest] = (await peersOf("bob", options, newestModern)) as [RawPeer];
     expect(await start(modest)).toHaveProperty("result");
   });
+
+  /** Starts that many tasks at once on each node, and returns the errors of those that did not start. */
+  async function startedAtOnce(peers: readonly RawPeer[], count: number): Promise<unknown[]> {
+    const starting = peers.flatMap((peer) =>
+      Array.from({ length: count }, () => peer.request("tools/call", { name: "quick", _meta })),
+    );
+    return (await Promise.all(starting)).map(({ error }) => error).filter((error) => error !== undefined);
+  }
+
+  test("can all start at once: each node changes the list for many of them together", async () => {
+    const { backplane, node } = faultyBackplane(memoryBackplane());
+    const peers = await peersOf("alice", { backplane, tasks: { maxRunningPerPrincipal: 400 } }, newestModern);
+    expect(await startedAtOnce(peers, 200)).toEqual([]);
+    expect(node.operations.filter((operation) => operation === "get task-list").length).toBeLessThan(100);
+  });
+
+  test("that wait for an engine which fails do not start, and later ones do", async () => {
+    const { backplane, node } = faultyBackplane(memoryBackplane());
+    const [peer] = (await peersOf("alice", { backplane }, newestModern)) as [RawPeer];
+    node.fail("get task-list");
+    expect(await startedAtOnce([peer], 50)).toHaveLength(50);
+    node.heal();
+    expect(await startedAtOnce([peer], 50)).toEqual([]);
+  });
 });

@@ -81,15 +81,15 @@ describeMatrix("tasks of 2025-11-25", coreForm, (cell) => {
   test("tasks/result of a task that is cancelled meanwhile, or whose result is no longer wanted, ends [TASK25-RESULT-BLOCK]", async () => {
     const { tasks } = await begin();
     const { taskId } = await tasks.start("wait");
-    const waiting = tasks.result(taskId);
+    const rejected = expect(tasks.result(taskId)).rejects.toMatchObject({
+      code: -32600,
+      message: "The task has no result: it is cancelled",
+    });
     tasks.client.send({ jsonrpc: "2.0", id: "unwanted", method: "tasks/result", params: { taskId } });
     tasks.client.notify("notifications/cancelled", { requestId: "unwanted" });
     await tasks.client.request("ping");
     await tasks.cancel(taskId);
-    await expect(waiting).rejects.toMatchObject({
-      code: -32600,
-      message: "The task has no result: it is cancelled",
-    });
+    await rejected;
     expect(tasks.client.received.filter((message) => "id" in message && message.id === "unwanted")).toEqual(
       [],
     );

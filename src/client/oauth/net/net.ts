@@ -10,6 +10,7 @@ import { shownUrl } from "../../settings/shown.ts";
 
 const documentMs = 10_000;
 const requestMs = 20_000;
+/** Bytes of a document or a response of OAuth. Past it, the client refuses it. */
 const maxBytes = 256 * 1024;
 const maxRedirects = 3;
 

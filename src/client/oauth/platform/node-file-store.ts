@@ -10,6 +10,7 @@ import { inTurn } from "../store/memory-store.ts";
 import { checkFolder, strangerOf } from "./node-file-safety.ts";
 import { codeOf, type HeldLock, pause, sweep, takeLock, takenCodes } from "./node-file-lock.ts";
 
+/** Bytes of the file of a `fileStore`. Past it, `fileStore` throws an `OAuthError`, and the file stays as it is. */
 const maxFileBytes = 16 * 1024 * 1024;
 const maxLinks = 32;
 const maxRenames = 20;

@@ -29,20 +29,33 @@ import type {
   WorkloadIdentityOptions,
 } from "./options.ts";
 
+/** The address of a document is not the issuer that the document names. */
+const issuerUrl: Kind<string> = {
+  ...url,
+  is: (value) => isUrl(value) && !String(value).includes("/.well-known/"),
+  remedy: (value) => (isUrl(value) ? "leave out /.well-known/ and what follows" : undefined),
+};
+
 const shared: Known<SharedOAuthOptions> = {
   scopes: texts,
   store: withMethods("a TokenStore, such as fileStore(path)", "get", "replace", "exclusive"),
   dpop: flag,
-  issuer: either(url, oneOf("announced")),
+  issuer: either(issuerUrl, oneOf("announced")),
   resource: url,
   fetch: func,
 };
 const secret: Kind<string> = { ...filledText, isSecret: true };
-const source = either(secret, { ...func, mustBe: "a function that returns one" });
+const jwt: Kind<string> = {
+  ...secret,
+  is: (value) => filledText.is(value) && !String(value).includes("/"),
+  mustBe: "a JWT",
+  remedy: (value) => (filledText.is(value) ? 'to read a file, pass () => readFile(path, "utf8")' : undefined),
+};
+const source = either(jwt, { ...func, mustBe: "a function that returns one" });
 const proof: Known<ClientProof> = { clientSecret: secret, privateKey: anything };
 const identityProvider: Known<IdentityProvider> = {
   ...proof,
-  issuer: needed(url),
+  issuer: needed(issuerUrl),
   clientId: needed(filledText),
   idToken: needed(source),
 };
@@ -80,11 +93,23 @@ const known: { readonly [Way in keyof Ways]: Known<Ways[Way]> } = {
   workloadIdentity: { ...shared, assertion: needed(source), clientId: filledText },
 };
 
-type Given = OAuthOptions & Partial<EnterpriseManagedOptions & WorkloadIdentityOptions>;
+const otherWay = "use clientCredentials(), enterpriseManaged() or workloadIdentity()";
+const otherOptions: Readonly<Record<string, string>> = {
+  token: "pass the token itself as auth of connect()",
+  grantType: otherWay,
+  grant_type: otherWay,
+};
+
+function otherOption(name: string): string | undefined {
+  return Object.hasOwn(otherOptions, name) ? `is not an option: ${otherOptions[name]}` : undefined;
+}
+
+type Given = OAuthOptions &
+  Partial<Omit<EnterpriseManagedOptions, "clientId"> & Omit<WorkloadIdentityOptions, "clientId">>;
 
 /** Throws for the first option that is unknown or cannot work. */
 export function checkOAuthOptions(subject: keyof Ways, options: Given): void {
-  checkOptions({ subject }, options, known[subject]);
+  checkOptions({ subject, problem: otherOption }, options, known[subject]);
   const fail = (field: string, problem: string): never => {
     throw new ConfigurationError("INVALID_OPTION", { subject, field }, problem);
   };

@@ -1,4 +1,4 @@
-// What the server says of itself, for every view below the shell.
+// The facts about the server, for every view below the shell.
 import { createContext } from "preact";
 import { useContext } from "preact/hooks";
 import type { About } from "../../answers.ts";
@@ -8,7 +8,7 @@ const AboutContext = createContext<About | undefined>(undefined);
 /** Gives `about` to all below it. */
 export const AboutProvider = AboutContext.Provider;
 
-/** What the server says of itself; views are shown only once it is known. */
+/** The facts about the server. Views are shown only once they are known. */
 export function useAbout(): About {
   const about = useContext(AboutContext);
   if (about === undefined) throw new Error("A view is shown outside of the shell");

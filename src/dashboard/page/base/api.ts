@@ -1,4 +1,4 @@
-// Asks the server: one POST for each question, with the token as a header.
+// Sends questions to the server: one POST for each, with the token as a header.
 import type { Answers, Ask, Questions } from "../../answers.ts";
 import { token } from "./token.ts";
 

@@ -1,4 +1,4 @@
-// Figures as text: short, and of few widths, so that they do not move what is beside them.
+// Figures as text: short, and of similar widths, so that they do not move the text beside them.
 
 const whole = new Intl.NumberFormat("en");
 /** The place of a figure that is not known. */

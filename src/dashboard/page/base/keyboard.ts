@@ -1,12 +1,12 @@
-// The keys of the page: components bind them while they are on screen, and the help lists what is bound.
+// The keys of the page: components bind them while they are on screen, and the help lists the bound ones.
 import { useEffect, useRef } from "preact/hooks";
 
 export interface Binding {
   /** A key, or two after each other: `/`, `j`, `Escape`, `g n`. */
   readonly keys: string;
-  /** What it does, for the help. */
+  /** What the key does, for the help. */
   readonly what: string;
-  /** Returns false if it did nothing, so that the key keeps its meaning. */
+  /** Returns false if the key did nothing, so that the browser handles it. */
   readonly run: () => boolean | void;
 }
 
@@ -29,13 +29,13 @@ export function useKeys(bindings: readonly Binding[]): void {
   }, []);
 }
 
-/** What is bound now. */
+/** The keys that are bound now. */
 export function boundKeys(): readonly Binding[] {
   const all = holders.flatMap(({ current }) => current);
   return all.filter(({ keys }, index) => all.findLastIndex((other) => other.keys === keys) === index);
 }
 
-/** Hears the keys of the whole page. */
+/** Listens to the keys of the whole page. */
 export function hearKeys(): void {
   document.addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;

@@ -1,11 +1,11 @@
-// Asks the same question again and again while somebody looks: one request at a time, none while the tab is hidden.
+// Repeats a question while the page is visible: one request at a time, none while the tab is hidden.
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { Answers, Ask, FromNodes, NodeRow, Questions } from "../../answers.ts";
 import { ask, type AskError } from "./api.ts";
 import { storeOf } from "./store.ts";
 
 export interface Polled<Answer> {
-  /** The last answer, which stays while later ones fail; undefined until the first. */
+  /** The last answer, which is kept while later requests fail; undefined before the first. */
   readonly answer: Answer | undefined;
   /** Why the last request failed; undefined if it did not. */
   readonly error: AskError | undefined;
@@ -13,10 +13,10 @@ export interface Polled<Answer> {
   readonly isStale: boolean;
 }
 
-/** Whether somebody has stopped the page, so that it can be read in peace. */
+/** Whether the user has paused the page, to read it in peace. */
 export const isPaused = storeOf(false);
 
-/** The nodes as the last answer to any question saw them. */
+/** The nodes in the last answer to any question. */
 export const seenNodes = storeOf<readonly NodeRow[]>([]);
 
 /** Whether the last request of the page failed, and why. */
@@ -62,13 +62,16 @@ export function usePolled<Name extends Ask>(
   };
 }
 
-/** What all views show of every answer. */
+/** Stores the parts of every answer that all views show. */
 function note({ answer, error }: { answer?: object; error?: AskError }): void {
   trouble.set(error);
   if (answer !== undefined && "nodes" in answer) seenNodes.set((answer as FromNodes).nodes);
 }
 
-/** Runs `poll` at once and again after each end, but while the tab is hidden or `isOver`; returns what stops it. */
+/**
+ * Runs `poll` at once and again after each end, except while the tab is hidden or `isOver` returns true. Returns the function
+ * that stops it.
+ */
 function repeat(poll: () => Promise<void>, everyMs: number, isOver: () => boolean): () => void {
   let timer: ReturnType<typeof setTimeout> | undefined;
   let isRunning = false;
@@ -81,7 +84,7 @@ function repeat(poll: () => Promise<void>, everyMs: number, isOver: () => boolea
     await poll();
     isRunning = false;
     const tookMs = performance.now() - startedAt;
-    // A slow server gets half of the time for others.
+    // A slow server has at least half of the time for other requests.
     if (!isOver() && !isStopped)
       timer = setTimeout(() => void run(), Math.max(everyMs - tookMs, everyMs / 2));
   };

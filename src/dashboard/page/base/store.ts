@@ -1,4 +1,4 @@
-// One value that several components show: it has one owner, and whoever uses it is drawn again when it changes.
+// One value that several components show. It has one owner, and components that use it are drawn again when it changes.
 import { useEffect, useState } from "preact/hooks";
 
 export interface Store<Value> {
@@ -8,7 +8,7 @@ export interface Store<Value> {
   use(): Value;
 }
 
-/** Makes a store; `onChange` hears each new value before components do. */
+/** Creates a store. `onChange` is called with each new value before components are drawn. */
 export function storeOf<Value>(initial: Value, onChange?: (value: Value) => void): Store<Value> {
   let current = initial;
   const users = new Set<(value: Value) => void>();

@@ -1,4 +1,4 @@
-// Light, dark, or as the system has it; the choice is kept for all tabs.
+// The theme: light, dark, or that of the system. The choice is kept for all tabs.
 import { storeOf } from "./store.ts";
 
 export const themes = ["system", "light", "dark"] as const;
@@ -15,14 +15,14 @@ export const theme = storeOf<Theme>(
   },
 );
 
-/** Changes whenever other colours are shown, by choice or by the system: what is drawn on a canvas is drawn again. */
+/** Changes when other colours are shown, by choice or by the system, so that canvases are drawn again. */
 export const shownTheme = storeOf<"light" | "dark">("light");
 
 const systemDark = matchMedia("(prefers-color-scheme: dark)");
 systemDark.addEventListener("change", () => apply(theme.get()));
 apply(theme.get());
 
-/** The next one, for a button. */
+/** Chooses the next theme, for a button. */
 export function nextTheme(): void {
   theme.set(themes[(themes.indexOf(theme.get()) + 1) % themes.length] ?? "system");
 }

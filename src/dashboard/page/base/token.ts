@@ -1,10 +1,10 @@
-// The token of the dashboard: it comes in the fragment of the address, leaves it at once, and is kept for this tab.
+// The token of the dashboard: taken and removed from the fragment of the address, and kept for this tab.
 import { type Store, storeOf } from "./store.ts";
 
 const place = "halyard-token";
 const mark = "#token=";
 
-/** The token that every question carries; undefined until somebody gives one, or after the server refused it. */
+/** The token that every question carries; undefined until the user gives one, or after the server refused it. */
 export const token: Store<string | undefined> = storeOf<string | undefined>(takeToken(), keep);
 
 function takeToken(): string | undefined {

@@ -1,4 +1,4 @@
-// A word in a colour that says how good it is.
+// A word in a colour that shows whether it is good or bad.
 import type { ComponentChildren, VNode } from "preact";
 
 export type Tone = "plain" | "accent" | "good" | "warn" | "bad";

@@ -1,4 +1,4 @@
-// What a view shows when it has nothing to show: why, and what to do next.
+// Shown in a view without content: the reason, and what to do next.
 import type { ComponentChildren, VNode } from "preact";
 
 export interface EmptyProps {

@@ -3,7 +3,7 @@ import type { VNode } from "preact";
 
 const names: Readonly<Record<string, string>> = { Escape: "Esc", ArrowDown: "↓", ArrowUp: "↑", Enter: "↵" };
 
-/** `keys` as a binding has them: `g n`. */
+/** `keys` in the notation of a binding: `g n`. */
 export function Key({ keys }: { readonly keys: string }): VNode {
   return (
     <span class="keys" aria-hidden="true">

@@ -1,4 +1,5 @@
-// A live plot of the last minutes: it scrolls with time, its scale moves seldom, and its legend has the figures under the pointer.
+// A live plot of the last minutes: it scrolls with time, rarely changes its scale, and shows the figures under the pointer in its
+// legend.
 import type { VNode } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import uPlot from "uplot";
@@ -20,7 +21,7 @@ export interface PlotProps {
   /** Seconds since 1970 of the first value; there is one for each second. */
   readonly from: number;
   readonly series: readonly PlotSeries[];
-  /** How many digits the figures of the legend mostly have, so that they seldom move each other. */
+  /** The usual number of digits of the figures in the legend, so that they seldom move each other. */
   readonly digits: number;
   /** A figure of the legend. */
   readonly format: (value: number | null | undefined) => string;
@@ -95,7 +96,7 @@ function makePlot(
   return new uPlot(
     {
       ...sizeOf(frame),
-      // Half of a time with seconds has room on the right.
+      // Half of a time label with seconds fits on the right.
       padding: [8, 30, 0, 0],
       legend: { show: false },
       cursor: { y: false, drag: { x: false, y: false }, points: { size: 7 } },
@@ -114,7 +115,7 @@ function makePlot(
           size: 54,
           gap: 6,
           space: 26,
-          // Where a scale is too low for all its lines, some come without a value.
+          // If a scale is too low for all its lines, some have no value.
           values: (_, ticks: (number | null)[]) =>
             ticks.map((tick) => (tick === null ? "" : formatTick(tick))),
           ...(isLogarithmic && { splits: decadesBetween }),
@@ -137,7 +138,7 @@ function makePlot(
   );
 }
 
-/** Without the time of which nothing is known, but at least the last minute: a plot that has just begun has something to show. */
+/** Leaves out the time without figures, but shows at least the last minute, so that a new plot is not empty. */
 function sinceKnown({ from, series }: PlotProps): Pick<PlotProps, "from" | "series"> {
   const lengths = series.map(({ values }) => values.length);
   const known = series
@@ -150,7 +151,7 @@ function sinceKnown({ from, series }: PlotProps): Pick<PlotProps, "from" | "seri
   };
 }
 
-/** A value without another beside it is a point: there is no line to it. */
+/** A value without neighbours is drawn as a point, because it has no line. */
 function alone({ data }: uPlot, index: number): number[] {
   const values = data[index] ?? [];
   const isMissing = (at: number): boolean => (values[at] ?? null) === null;
@@ -162,7 +163,7 @@ function dataOf(props: PlotProps): uPlot.AlignedData {
   const { from, series } = sinceKnown(props);
   const length = series[0]?.values.length ?? 0;
   const times = Array.from({ length }, (_, index) => from + index);
-  // A logarithm has no zero: what took no time took a hundredth of a millisecond.
+  // Zero has no logarithm, so a duration of zero is shown as a hundredth of a millisecond.
   const shown = (value: number | null): number | null =>
     value === null || !isLogarithmic ? value : Math.max(value, 0.01);
   return [times, ...series.map(({ values }) => values.map(shown))];

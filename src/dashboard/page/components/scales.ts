@@ -1,7 +1,7 @@
-// The scales of plots: they move seldom, so that a plot can be read while it scrolls.
+// The scales of plots: they change seldom, so that a plot can be read while it scrolls.
 import type uPlot from "uplot";
 
-/** The lowest top of a scale that counts, so that its lines are at whole numbers. */
+/** The lowest maximum of a counting scale, so that its lines are at whole numbers. */
 const leastTop = 4;
 
 /** A scale from 0: it grows at once, and shrinks only when less than a third of it is used. */

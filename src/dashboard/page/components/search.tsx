@@ -5,7 +5,7 @@ import { useKeys } from "../base/keyboard.ts";
 import { Key } from "./key.tsx";
 
 export interface SearchProps {
-  /** What is searched, such as `Search sessions`. */
+  /** What the search covers, such as `Search sessions`. */
   readonly label: string;
   /** What can be found, such as `Clients, people, nodes`. */
   readonly hint?: string;

@@ -1,8 +1,9 @@
-// Rows that keep their place while somebody looks: new ones come to the end, and those under the pointer or the focus do not move.
+// Rows that keep their place while the user looks: new ones are added at the end, and those under the pointer or the focus do not
+// move.
 import { useRef } from "preact/hooks";
 
 export interface Standing<Row> {
-  /** What the rows answer, such as a search: rows of another question stand in their own order. */
+  /** The question that the rows answer, such as a search. Rows of another question are ordered anew. */
   readonly question: string;
   /** Rows of a lower rank stand above the others. */
   readonly rankOf?: (row: Row) => number;
@@ -12,9 +13,9 @@ export interface Placing<Row> {
   readonly rows: readonly Row[];
   readonly keyOf: (row: Row) => string;
   readonly standing: Standing<Row> | undefined;
-  /** The order that somebody chose: it is kept up but while rows are held. */
+  /** The order that the user chose. It is not updated while rows are held. */
   readonly sorted: ((rows: readonly Row[]) => readonly Row[]) | undefined;
-  /** Changes when somebody chooses another order. */
+  /** Changes when the user chooses another order. */
   readonly order: unknown;
   /** Whether the pointer or the focus is on a row. */
   readonly isHeld: () => boolean;
@@ -23,7 +24,7 @@ export interface Placing<Row> {
 export interface Placed<Row> {
   readonly key: string;
   readonly row: Row;
-  /** It is not there any more, and is shown until nobody points at the rows. */
+  /** Whether the row is gone, but shown until the pointer leaves the rows. */
   readonly isGone: boolean;
 }
 

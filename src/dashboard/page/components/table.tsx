@@ -1,4 +1,4 @@
-// A table that scrolls inside itself, sorts by its heads, is walked by keys, and shows its rows as cards where the page is narrow.
+// A table that scrolls inside itself, sorts by its heads, is navigated by keys, and shows its rows as cards on a narrow page.
 import type { ComponentChildren, VNode } from "preact";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { useKeys } from "../base/keyboard.ts";
@@ -8,11 +8,11 @@ export interface Column<Row> {
   readonly title: string;
   /** What a cell shows. */
   readonly show: (row: Row) => ComponentChildren;
-  /** What rows are sorted by when its head is clicked; undefined if they cannot be. */
+  /** The value that rows are sorted by when the head is clicked; undefined if they cannot be. */
   readonly sort?: (row: Row) => number | string | undefined;
-  /** Figures stand at the right, in figures of one width. */
+  /** Figures are aligned to the right, with digits of one width. */
   readonly isFigure?: boolean;
-  /** Pixels; columns without share what is left. */
+  /** In pixels. Columns without a width share the rest. */
   readonly width?: number;
   /** Where a narrow page shows it: on the first or second line of a card. Nowhere if it is left out. */
   readonly line?: 1 | 2;
@@ -21,7 +21,7 @@ export interface Column<Row> {
 }
 
 export interface TableProps<Row> {
-  /** What the table shows, for those who cannot see it. */
+  /** The label of the table for screen readers. */
   readonly label: string;
   readonly columns: readonly Column<Row>[];
   readonly rows: readonly Row[];
@@ -30,7 +30,7 @@ export interface TableProps<Row> {
   readonly onOpen?: (row: Row) => void;
   /** Whether a row can be opened; all can if this is left out. */
   readonly isOpenable?: (row: Row) => boolean;
-  /** Keeps rows in their place while somebody looks. */
+  /** Keeps rows in their place while the user looks. */
   readonly standing?: Standing<Row>;
   /** A class for a row that stands out. */
   readonly classOf?: (row: Row) => string | undefined;
@@ -40,7 +40,7 @@ export interface TableProps<Row> {
   readonly class?: string;
   /** The key of the row that has the focus at first. */
   readonly focused?: string | undefined;
-  /** j, k and Enter walk it; a page with two tables gives them to one. */
+  /** Whether j, k and Enter navigate it. Of two tables on a page only one has the keys. */
   readonly hasKeys?: boolean;
 }
 
@@ -97,7 +97,7 @@ interface TableRowProps<Row> {
   readonly isFocused: boolean;
 }
 
-/** Drawn again only if the row is another one: a table that is sorted moves its rows, and does no more. */
+/** Drawn again only if the row has changed, so that sorting a table only moves its rows. */
 function TableRow<Row>({ table, row, isGone, isFocused }: TableRowProps<Row>): VNode {
   const element = useRef<HTMLTableRowElement>(null);
   useEffect(() => {
@@ -130,7 +130,7 @@ interface HeadProps<Row> {
   readonly onOrder: (order: Order | undefined) => void;
 }
 
-/** A click sorts: figures and times begin with the largest; the third click gives the server's order back. */
+/** A click sorts, figures and times in descending order; the third click restores the server's order. */
 function Head<Row>({ column, order, onOrder }: HeadProps<Row>): VNode {
   const { title, sort: by, isFigure = false, hint } = column;
   const mine = order?.title === title ? order : undefined;
@@ -180,7 +180,7 @@ function compare(one: number | string | undefined, other: number | string | unde
   return String(one ?? "").localeCompare(String(other ?? ""));
 }
 
-/** A link or a button in a row does its own work. */
+/** A click on a link or a button in a row does not open the row. */
 function isControl({ target, currentTarget }: Event): boolean {
   const control = (target as Element).closest("a, button, input");
   return control !== null && (currentTarget as Element).contains(control);
@@ -204,7 +204,7 @@ function walking(frame: () => HTMLElement | null): Parameters<typeof useKeys>[0]
     { keys: "ArrowUp", what: "Previous row", run: up },
     { keys: "Home", what: "First row", run: focus(() => 0) },
     { keys: "End", what: "Last row", run: focus((_, count) => count - 1) },
-    // The row itself hears it: this is for the help.
+    // The row handles the key itself. This binding is for the help.
     { keys: "Enter", what: "Open the row", run: () => false },
   ];
 }

@@ -197,7 +197,7 @@ interface HopsProps {
   readonly width: number;
 }
 
-/** A line from where something stopped on one node to where it went on on another one. */
+/** A line from the end on one node to the continuation on another one. */
 function Hops({ rows, hops, span, width }: HopsProps): VNode | null {
   if (hops.length === 0) return null;
   const toX = (at: number): number => ((at - span.from) / (span.to - span.from)) * width;

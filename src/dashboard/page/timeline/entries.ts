@@ -1,4 +1,4 @@
-// The entries of a followed client: asked for again and again, and kept on the page also when the server has dropped them.
+// The entries of a followed client: polled, and kept on the page even after the server has dropped them.
 import { useEffect, useState } from "preact/hooks";
 import type { NodeRow, Timeline, TimelineEntry } from "../../answers.ts";
 import { ask, type AskError } from "../base/api.ts";
@@ -15,7 +15,7 @@ export interface Followed {
 }
 
 const everyMs = 1_000;
-/** The server forgets a client that nobody asks about for a minute. */
+/** How often a hidden tab polls: the server drops a client that is not asked about for a minute. */
 const hiddenEveryMs = 20_000;
 const maxEntries = 6_000;
 
@@ -35,7 +35,7 @@ export function useFollowed(peer: string): Followed {
       );
       if (abort.signal.aborted) return;
       answered = next;
-      // The server forgets a client that nobody asks about, so that a page that stands still goes on asking.
+      // The server drops a client that is not asked about, so a paused page keeps polling.
       if (!isPaused.get()) setFollowed(next);
       trouble.set(next.error);
       if (next.timeline) seenNodes.set(next.timeline.nodes);
@@ -58,7 +58,7 @@ export function useFollowed(peer: string): Followed {
 
 const nothing: Followed = { timeline: undefined, entries: [], error: undefined, aheadMs: 0 };
 
-/** Changes of a node that did not answer would be missed, so that everything is asked for until all answer. */
+/** A node that did not answer may have changes that are missing, so everything is requested until all nodes answer. */
 function nextMark(timeline: Timeline | undefined): number | undefined {
   const isWhole = timeline?.nodes.every(({ state }: NodeRow) => state !== "silent");
   return isWhole ? timeline?.mark : undefined;

@@ -1,4 +1,4 @@
-// The newest entries of a timeline as a table, for those who read rather than look.
+// The newest entries of a timeline as a table, for users of screen readers and readers of text.
 import type { VNode } from "preact";
 import { useMemo } from "preact/hooks";
 import type { TimelineEntry } from "../../answers.ts";

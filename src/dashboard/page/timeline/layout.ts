@@ -1,4 +1,4 @@
-// Where the entries of a timeline stand: rows of bars that overlap, marks of bars that are too close, ticks, hops between nodes.
+// The layout of a timeline: rows for overlapping bars, merged bars that are too close, ticks, and hops between nodes.
 import { type Lane, lanes, type TimelineEntry } from "../../answers.ts";
 
 /** The part of time that is shown. */
@@ -30,7 +30,7 @@ export interface Bar {
 
 const maxRows = 8;
 const minWidth = 3;
-/** A gap says that messages were lost: it is wide enough for its name, and the stream that begins with it stands below. */
+/** A gap means lost messages. Its bar is wide enough for its name, so that the stream that begins with it is placed below. */
 const gapWidth = 36;
 const gapMs = 3_000;
 
@@ -51,7 +51,7 @@ export function stack(entries: readonly TimelineEntry[], now: number): Rows[] {
   });
 }
 
-/** The bars that are in view. Short ones that would stand on each other become one. */
+/** The bars in view. Short ones that would overlap are merged. */
 export function barsIn({ placed }: Rows, span: Span, width: number, now: number): Bar[] {
   const scale = width / (span.to - span.from);
   /** The place of the last bar of each row in `bars`. */
@@ -79,13 +79,13 @@ const mergedWidth = 12;
 /** Pixels that a bar reaches beyond the view, so that its end is not seen. */
 const edge = 20;
 
-/** Two entries that are one thing, on two nodes. */
+/** Two entries on two nodes about the same thing. */
 export interface Hop {
   readonly from: TimelineEntry;
   readonly to: TimelineEntry;
 }
 
-/** Finds where something went on on another node. */
+/** Finds entries that continue on another node. */
 export function hopsOf(entries: readonly TimelineEntry[]): Hop[] {
   const last = new Map<string, TimelineEntry>();
   return entries.flatMap((to) => {
@@ -96,13 +96,13 @@ export function hopsOf(entries: readonly TimelineEntry[]): Hop[] {
   });
 }
 
-/** When something stopped on its node: a stream also with its last cut. */
+/** When an entry stopped on its node. For a stream, its last cut counts too. */
 export function stopOf({ endedAt, points }: TimelineEntry): number | undefined {
   const last = points.at(-1);
   return endedAt ?? (last && interruptions.has(last.what) ? last.at : undefined);
 }
 
-/** Ends what another node went on with: a stream that was resumed there, a question or a call that was answered there. */
+/** Ends entries that continued on another node: a stream that was resumed there, a question or a call that was answered there. */
 export function endedElsewhere(entries: readonly TimelineEntry[]): readonly TimelineEntry[] {
   const open = hopsOf(entries).filter(({ from }) => from.endedAt === undefined);
   if (open.length === 0) return entries;

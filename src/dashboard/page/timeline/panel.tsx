@@ -1,4 +1,4 @@
-// The facts of an entry, and its messages once somebody wants to see them.
+// The facts of an entry, and its messages when the user opens them.
 import type { VNode } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { Messages, TimelineEntry } from "../../answers.ts";
@@ -12,7 +12,7 @@ export interface PanelProps {
   /** One, or several that are drawn as one bar. */
   readonly entries: readonly TimelineEntry[];
   readonly now: number;
-  /** The entries of other nodes that are the same thing. */
+  /** The entries of other nodes about the same thing. */
   readonly linked: readonly TimelineEntry[];
   readonly onSelect: (entries: readonly TimelineEntry[]) => void;
   readonly onClose: () => void;
@@ -98,7 +98,7 @@ function Facts({ entry, now }: { readonly entry: TimelineEntry; readonly now: nu
 
 const shownAtOnce = 50;
 
-/** The messages: arguments and results are asked for only on demand. */
+/** The messages. Their arguments and results are requested only on demand. */
 function Wire({
   peer,
   entry,

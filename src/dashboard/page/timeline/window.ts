@@ -24,7 +24,7 @@ export interface TimeWindow {
 /** `now` is the present of the server. */
 export function useTimeWindow(now: number): TimeWindow {
   const [lengthMs, setLength] = useState(firstMs);
-  /** Undefined while it is live. */
+  /** Undefined in live mode. */
   const [end, setEnd] = useState<number>();
   const to = end ?? now + lengthMs * margin;
   const span = { from: to - lengthMs, to };
@@ -51,7 +51,7 @@ export function useTimeWindow(now: number): TimeWindow {
   };
 }
 
-/** The present, again every `everyMs` while the component is on screen. */
+/** The current time, updated every `everyMs` while the component is on screen. */
 export function useNow(aheadMs: number, everyMs: number): number {
   const [now, setNow] = useState(() => Date.now());
   useEffect(() => {

@@ -1,4 +1,4 @@
-// What entries are called, and in which tone they are drawn.
+// The labels of entries, and the tones in which they are drawn.
 import type { TimelineEntry } from "../../answers.ts";
 import type { Tone } from "../components/badge.tsx";
 import { formatLatency, formatTime } from "../base/format.ts";
@@ -24,7 +24,7 @@ export function toneOfOutcome(outcome: string | undefined): Tone {
   return outcomes[outcome ?? ""] ?? "plain";
 }
 
-/** The classes of a bar: the tone of its entry, or whether a bad one is among many. */
+/** The classes of a bar: the tone of its entry, or of a bad one among many. */
 export function toneOf(entries: readonly TimelineEntry[]): string {
   const tones = entries.map(({ outcome, kind }) => (kind === "gap" ? "bad" : toneOfOutcome(outcome)));
   if (entries.length === 1) return tones[0] ?? "";

@@ -9,7 +9,7 @@ import { catalogue } from "./catalogue.ts";
 import { type Entry, found, type Kind, keyOf, kinds } from "./entries.ts";
 import { TroubleView } from "./trouble-view.tsx";
 
-/** More of a kind are found by searching. */
+/** Entries of a kind beyond this number are found by searching. */
 const maxListed = 300;
 
 const titles: Readonly<Record<Kind, string>> = {

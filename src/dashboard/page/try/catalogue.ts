@@ -1,4 +1,4 @@
-// What the connected server offers, read again by itself when the server says that it has changed.
+// The catalogue of the connected server, read again when the server announces a change.
 import type { Change, McpClient } from "halyard/client";
 import { storeOf } from "../base/store.ts";
 import { noteChange } from "./changes.ts";
@@ -17,7 +17,7 @@ export interface Catalogue {
 const nothing: Catalogue = { entries: [], readAt: undefined, troubles: [], isLive: false };
 export const catalogue = storeOf<Catalogue>(nothing);
 
-/** Shows what a server offers until the function that it returns is called. */
+/** Shows the catalogue of a server until you call the returned function. */
 export function followCatalogue(client: McpClient): () => void {
   const stop = new AbortController();
   const { signal } = stop;

@@ -1,4 +1,4 @@
-// What the page is subscribed to, and the changes that came in, newest first.
+// The subscriptions of the page, and the received changes, newest first.
 import type { Change, Listening, McpClient } from "halyard/client";
 import { storeOf } from "../base/store.ts";
 import { type Trouble, troubleOf } from "./trouble.ts";
@@ -27,14 +27,14 @@ const none: Subscriptions = { uris: [], trouble: undefined };
 export const subscriptions = storeOf<Subscriptions>(none);
 let listening: Promise<Listening | undefined> = Promise.resolve(undefined);
 
-/** Subscribes to a resource, or no longer. One listening serves all of them: a browser has few connections. */
+/** Subscribes to a resource, or unsubscribes. All share one listening, because a browser has few connections. */
 export async function toggleSubscription(client: McpClient, uri: string): Promise<void> {
   const { uris } = subscriptions.get();
   const wanted = uris.includes(uri) ? uris.filter((other) => other !== uri) : [...uris, uri];
   subscriptions.set({ uris: wanted, trouble: undefined });
   const before = listening;
   listening = listenTo(client, wanted).catch((error: unknown) => {
-    // What was subscribed before stays closed: the list says what is heard.
+    // The previous subscription stays closed, so the list is cleared.
     subscriptions.set({ uris: [], trouble: troubleOf(error) });
     return undefined;
   });
@@ -46,7 +46,7 @@ async function listenTo(client: McpClient, uris: readonly string[]): Promise<Lis
   return uris.length === 0 ? undefined : client.listen({ resources: uris }, noteChange);
 }
 
-/** Forgets everything: the client that heard it is closed. */
+/** Forgets all changes, because their client is closed. */
 export function forgetChanges(): void {
   listening = Promise.resolve(undefined);
   subscriptions.set(none);

@@ -1,4 +1,4 @@
-// What the page does, as code: a program of ten lines, and a command for revisions that need no session.
+// An action of the page as code: a program of ten lines, and a command for revisions without sessions.
 import type { Entry } from "./entries.ts";
 
 export interface Action {

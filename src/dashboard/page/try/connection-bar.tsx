@@ -5,7 +5,7 @@ import { useAbout } from "../base/about.ts";
 import { close, connection, describe, open } from "./connection.ts";
 import { TroubleView } from "./trouble-view.tsx";
 
-/** Whether this page has connected once: later only a person does. */
+/** Whether this page has connected once. After that, only the user connects. */
 let hasBegun = false;
 
 export function ConnectionBar({ endpoint }: { readonly endpoint: string }): VNode {

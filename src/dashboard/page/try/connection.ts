@@ -1,4 +1,4 @@
-// The client that the page is: connects it, closes it, and says what it is doing.
+// The page's client: connects it, closes it, and describes its state.
 import { type ClientState, connect, type McpClient } from "halyard/client";
 import { storeOf } from "../base/store.ts";
 import { followCatalogue } from "./catalogue.ts";
@@ -14,7 +14,7 @@ export interface Wanted {
   readonly token: string;
 }
 
-/** What the page has to do with the endpoint. */
+/** The state of the page's connection to the endpoint. */
 export type Connection =
   | { readonly phase: "none"; readonly trouble?: Trouble | undefined }
   | { readonly phase: "connecting"; readonly wanted: Wanted }
@@ -27,10 +27,10 @@ export type Connection =
 
 export const connection = storeOf<Connection>({ phase: "none" });
 
-/** Ends connecting, or what came of it. */
+/** Ends connecting, or the resulting connection. */
 let end: () => void = () => {};
 
-/** Connects, after it has ended the connection that there was. */
+/** Connects, after ending the previous connection. */
 export async function open(wanted: Wanted): Promise<void> {
   close();
   const abort = new AbortController();
@@ -45,7 +45,7 @@ export async function open(wanted: Wanted): Promise<void> {
       ...(token !== "" && { auth: token }),
       signal: abort.signal,
       record: keepLine,
-      // Without it, servers send no log messages, and nobody would see them on the wire.
+      // Without a handler, servers send no log messages, and the wire view would not show any.
       onLog: () => {},
     });
     if (abort.signal.aborted) return void client.close();

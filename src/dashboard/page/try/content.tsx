@@ -1,4 +1,5 @@
-// What a server returns, by the type of each piece. Everything is text, but images that cannot hold scripts.
+// The content that a server returns, by the type of each block. Everything is shown as text, except images that cannot contain
+// scripts.
 import type {
   CallToolResult,
   ContentBlock,
@@ -14,7 +15,7 @@ import { Badge } from "../components/badge.tsx";
 
 export function ToolResult({ result }: { readonly result: CallToolResult }): VNode {
   const { content, structuredContent } = result;
-  // Servers repeat structured content as a text, for clients that do not know it.
+  // Servers repeat structured content as text, for clients that do not support it.
   const repeated = JSON.stringify(structuredContent);
   const shown = content.filter((block) => block?.type !== "text" || block.text !== repeated);
   return (
@@ -59,7 +60,7 @@ export function ReadResult({ result }: { readonly result: ReadResourceResult }):
   );
 }
 
-/** Any piece of content. A server may send pieces that no revision knows: they are shown as JSON. */
+/** Any content block. Unknown types are shown as JSON. */
 export function Block({ block }: { readonly block: ContentBlock | SamplingContent }): VNode {
   switch (block?.type) {
     case "text":
@@ -114,7 +115,7 @@ function Media({ mimeType, data }: { readonly mimeType: string; readonly data: s
   );
 }
 
-/** Longer texts are shown when somebody asks for them. */
+/** Longer texts are shown when the user expands them. */
 const maxShown = 20_000;
 
 function Text({ text, label }: { readonly text: string; readonly label?: string }): VNode {

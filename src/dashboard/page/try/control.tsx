@@ -125,7 +125,7 @@ function sendOnEnter(event: KeyboardEvent): void {
 
 const pauseMs = 150;
 
-/** What the server offers for a text, asked once typing pauses. */
+/** The server's completions for a text, requested when typing pauses. */
 function useCompletions(name: string, typed: string, complete: FormState["complete"]): readonly string[] {
   const [offered, setOffered] = useState<readonly string[]>([]);
   useEffect(() => {

@@ -1,9 +1,9 @@
-// What a person has filled in so far: made from the defaults of the fields or from a value, and read as a value.
+// The values that the user has filled in so far: created from defaults or from a value, and converted back to a value.
 import type { Field, Shape } from "./fields.ts";
 import { problemOf } from "./rules.ts";
 import { toSchema } from "./schema.ts";
 
-/** What a field has so far. Any field can hold JSON, which stands for its whole value. */
+/** The content of a field so far. Any field can hold JSON for its whole value. */
 export type Draft =
   | { readonly kind: "absent" }
   | { readonly kind: "text"; readonly text: string }
@@ -17,11 +17,11 @@ export type Draft =
 
 export const absent: Draft = { kind: "absent" };
 
-/** How many drafts are made at once, and how deep: a form that asks for more is JSON from there. */
+/** How many drafts are created at once, and how deep. Larger forms are JSON from there. */
 const maxDrafts = 400;
 const maxDepth = 8;
 
-/** Ends the making of drafts: schemas may be recursive, and have many alternatives to try. */
+/** Limits the creation of drafts: schemas may be recursive, and have many alternatives to try. */
 class Budget {
   #left = maxDrafts;
   #depth = maxDepth;
@@ -37,17 +37,17 @@ class Budget {
   }
 }
 
-/** What a field begins with: its default, or as little as it needs. */
+/** The initial content of a field: its default, or as little as possible. */
 export function draftOf(field: Field): Draft {
   return begin(field, new Budget());
 }
 
-/** The draft that stands for a value. What the field cannot show is JSON. */
+/** The draft for a value. Parts that the field cannot show are JSON. */
 export function draftOfValue(field: Field, value: unknown): Draft {
   return take(field, value, new Budget()) ?? jsonDraft(value);
 }
 
-/** The draft of a part that a person adds: it has a value, whether it is required or not. */
+/** The draft of a part that the user adds: it has a value even if it is not required. */
 export function addedDraft(field: Field): Draft {
   return begin({ ...field, isRequired: true }, new Budget());
 }
@@ -158,7 +158,7 @@ function takeGroup(members: readonly Field[], value: unknown, budget: Budget): D
   };
 }
 
-/** What a field without a value holds. */
+/** The content of a field without a value. */
 function emptyDraft({ kind }: Shape): Draft {
   if (kind === "text" || kind === "number") return { kind: "text", text: "" };
   if (kind === "choices") return { kind: "choices", indexes: [] };
@@ -169,7 +169,7 @@ function isSame(one: unknown, other: unknown): boolean {
   return one === other || JSON.stringify(one) === JSON.stringify(other);
 }
 
-/** What a draft says: the value, undefined if there is none, and what is wrong, by the path of the field. */
+/** The result of reading a draft: the value, undefined if there is none, and the problems by the path of the field. */
 export interface Reading {
   readonly value: unknown;
   readonly problems: ReadonlyMap<string, string>;
@@ -180,7 +180,7 @@ export function pathOf(path: string, part: string | number): string {
   return `${path}/${encodeURIComponent(part)}`;
 }
 
-/** Reads what a person filled in. */
+/** Converts a draft to its value. */
 export function readDraft(field: Field, draft: Draft): Reading {
   const problems = new Map<string, string>();
   const value = read(field, draft, "", problems);

@@ -1,4 +1,4 @@
-// What a server offers, as entries of one list: tools, prompts, resources and resource templates.
+// The catalogue of a server as entries of one list: tools, prompts, resources and resource templates.
 import type { McpClient, Prompt, Resource, ResourceTemplate, Tool } from "halyard/client";
 import { type Field, formOf, textForm } from "./fields.ts";
 import { variablesOf } from "./uri-template.ts";
@@ -8,12 +8,12 @@ export type Kind = (typeof kinds)[number];
 
 export interface Entry {
   readonly kind: Kind;
-  /** What names it in requests and links: the name, the URI or the template. */
+  /** Identifies the entry in requests and links: the name, the URI or the template. */
   readonly id: string;
   readonly title: string;
   readonly description: string | undefined;
   readonly form: Field;
-  /** What else is known, such as "read only". */
+  /** Further facts, such as "read only". */
   readonly marks: readonly string[];
   /** As the server describes it. */
   readonly listed: Tool | Prompt | Resource | ResourceTemplate | undefined;
@@ -39,7 +39,7 @@ export function unlisted(uri: string): Entry {
   };
 }
 
-/** All that the server lists. What it does not offer is left out; `failures` has what could not be read. */
+/** All entries of the server. Features that it does not offer are left out; `failures` has the lists that could not be read. */
 export async function readEntries(
   client: McpClient,
 ): Promise<{ readonly entries: readonly Entry[]; readonly failures: readonly unknown[] }> {

@@ -1,4 +1,4 @@
-// One entry of the catalogue: its form, the buttons that send it, and what came of it.
+// One entry of the catalogue: its form, the buttons that send it, and its last run.
 import type { McpClient } from "halyard/client";
 import type { VNode } from "preact";
 import { useCallback, useMemo, useState } from "preact/hooks";
@@ -93,7 +93,7 @@ function Heading({ entry: { id, title, description, marks } }: { readonly entry:
   );
 }
 
-/** What is filled in for an entry. When the server changes its schema, the form begins again. */
+/** The draft of an entry. When the server changes its schema, the form starts again. */
 function useDraft(entry: Entry): [Draft, (draft: Draft) => void] {
   const all = drafts.use();
   const key = useMemo(() => `${keyOf(entry)} ${JSON.stringify(entry.listed)}`, [entry]);
@@ -108,7 +108,7 @@ function uriOf({ kind, id }: Entry, values: Readonly<Record<string, unknown>>): 
   return expand(id, new Map(Object.entries(values).map(([name, text]) => [name, String(text)])));
 }
 
-/** Asks the server how an argument of a prompt, or a variable of a template, goes on. */
+/** Requests completions for an argument of a prompt, or a variable of a template. */
 function useCompletion(
   { kind, id }: Entry,
   client: McpClient | undefined,
@@ -148,7 +148,7 @@ function SubscribeButton({
   );
 }
 
-/** Edits all arguments as JSON, or goes back to the form if it can show them. */
+/** Edits all arguments as JSON, or returns to the form if it can show them. */
 function JsonSwitch(props: {
   readonly entry: Entry;
   readonly draft: Draft;

@@ -10,7 +10,7 @@ export interface FormState {
   /** Begins the ids of the fields. */
   readonly id: string;
   readonly problems: ReadonlyMap<string, string>;
-  /** Whether somebody tried to send the form, so that empty fields are marked too. */
+  /** Whether the user has tried to send the form, so that empty fields are marked too. */
   readonly isChecked: boolean;
   /** Offers values for a text, if the server completes it. */
   readonly complete?: ((name: string, typed: string) => Promise<readonly string[]>) | undefined;
@@ -28,7 +28,7 @@ export interface FieldProps extends PartProps {
   readonly draft: Draft;
 }
 
-/** What names, explains and rejects a field, with the ids that tie them to its control. */
+/** The label, the notes and the problem of a field, with the ids that tie them to its control. */
 export function useNotes({ field, draft, path }: FieldProps): {
   readonly id: string;
   readonly notes: VNode;

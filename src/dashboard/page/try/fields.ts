@@ -1,4 +1,4 @@
-// The fields of a form, made from a JSON Schema. What a form cannot show becomes a field for JSON.
+// The fields of a form, made from a JSON Schema. Parts that a form cannot show become a field for JSON.
 import {
   alternativesOf,
   countAlternatives,
@@ -67,7 +67,7 @@ export interface Field {
   readonly shape: Shape;
 }
 
-/** More fields than this nobody fills in: they are written as JSON. */
+/** A form with more fields is written as JSON. */
 export const maxMembers = 200;
 /** A longer list of options, or of alternatives, takes JSON. */
 const maxOptions = 1000;

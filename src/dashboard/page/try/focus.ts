@@ -1,4 +1,4 @@
-// Moves the focus to what must be mended.
+// Moves the focus to the first problem.
 
 /** Focuses the first field of a form that is marked as wrong, once it is. */
 export function focusProblem(form: HTMLFormElement): void {

@@ -1,4 +1,4 @@
-// Asks the person at the page what the server asks: forms, pages to visit, answers of a model, roots.
+// Shows the server's questions to the user: forms, pages to visit, sampling requests, roots.
 import type { SampleQuestion } from "halyard/client";
 import type { ComponentChildren, VNode } from "preact";
 import { useState } from "preact/hooks";
@@ -144,7 +144,7 @@ function Conversation({ messages, systemPrompt }: SampleQuestion): VNode {
   );
 }
 
-/** What was answered last: the same roots are asked for again and again. */
+/** The last answer: the same roots are requested again and again. */
 let lastRoots = "file:///";
 
 function RootsBody({ accept, decline, cancel }: Of<"roots">): VNode {

@@ -1,4 +1,4 @@
-// The questions of the server that wait for the person at the page, in the order in which they came.
+// The questions of the server that wait for the user, in order of arrival.
 import {
   type ElicitAnswer,
   type FormQuestion,
@@ -26,9 +26,9 @@ export type Question = {
     readonly number: number;
     readonly question: Asked[Kind]["question"];
     readonly accept: (answer: Asked[Kind]["answer"]) => void;
-    /** The person says no. */
+    /** The user declines. */
     readonly decline: () => void;
-    /** The person closes the question. */
+    /** The user closes the question. */
     readonly cancel: () => void;
   };
 }[keyof Asked];
@@ -38,7 +38,7 @@ export const questions = storeOf<readonly Question[]>([]);
 
 let count = 0;
 
-/** Shows a question and waits for its end. */
+/** Shows a question and resolves with its answer. */
 function ask<Kind extends keyof Asked>(
   kind: Kind,
   question: Asked[Kind]["question"],
@@ -94,7 +94,7 @@ export const handlers = {
   roots: () => ask("roots", undefined, throwing("roots")),
 };
 
-/** Ends all questions, since nobody waits for answers any longer. */
+/** Cancels all questions, because the client no longer waits for answers. */
 export function cancelQuestions(): void {
   for (const { cancel } of questions.get()) cancel();
 }

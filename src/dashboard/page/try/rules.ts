@@ -1,4 +1,4 @@
-// What is wrong with a value of a field, in words for the person who filled it in. The server has the last word: it checks everything.
+// Checks the value of a field, and describes problems to the user. The server still validates everything.
 import type { Field, Shape } from "./fields.ts";
 
 /** What is wrong with the value; undefined if nothing is. */
@@ -44,7 +44,7 @@ function textProblem(shape: Shape & { kind: "text" }, value: unknown): string | 
   return undefined;
 }
 
-/** Texts that are longer are not compared with patterns. */
+/** Longer texts are not matched against patterns. */
 const maxMatched = 1000;
 
 /** Whether a text matches the server's pattern. Patterns that can take long are left to the server. */

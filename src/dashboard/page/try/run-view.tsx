@@ -1,4 +1,4 @@
-// How far a call is, and what came of it.
+// The progress of a call, and its result.
 import type { VNode } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { formatLatency } from "../base/format.ts";

@@ -1,4 +1,4 @@
-// The calls of the page: what each entry was last asked, how far it is, and what came of it.
+// The calls of the page: the last call of each entry, its progress, and its result.
 import type {
   CallToolResult,
   GetPromptResult,

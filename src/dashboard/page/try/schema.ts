@@ -12,7 +12,7 @@ export function toSchema(value: unknown): Schema | undefined {
 /** How many schemas one is put together from at most, so that references in a circle end. */
 const maxParts = 100;
 
-/** The schema with what its reference and its `allOf` say; undefined if a reference leads nowhere, or in a circle. */
+/** The schema with the keywords of its reference and its `allOf`; undefined if a reference leads nowhere, or in a circle. */
 export function resolve(
   schema: Schema,
   root: Schema,
@@ -35,7 +35,7 @@ export function resolve(
   return resolved.length === 0 ? own : [...resolved, own].reduce(merge);
 }
 
-/** What a reference such as `#/$defs/address` names. References to other documents are never fetched. */
+/** The schema that a reference such as `#/$defs/address` names. References to other documents are never fetched. */
 function pointedAt(ref: string, root: Schema): Schema | undefined {
   if (ref === "#") return root;
   if (!ref.startsWith("#/")) return undefined;
@@ -68,7 +68,7 @@ function merge(lower: Schema, upper: Schema): Schema {
   };
 }
 
-/** The keywords of which one makes an alternative say what a value is, and not only which values go together. */
+/** Keywords that describe a value. An alternative with none of them only restricts which values go together. */
 const shaping = ["type", "properties", "items", "enum", "const", "$ref", "oneOf", "anyOf", "allOf"];
 
 /** How many alternatives a schema has that a form can show: 0 if they only say which values go together. */

@@ -10,7 +10,7 @@ export interface Trouble {
   readonly data?: unknown;
 }
 
-/** What to do about an error of the client, by its code; of the others the message says it. */
+/** What to do about an error of the client, by its code. For other errors the message says it. */
 const remedies: Readonly<Record<string, readonly [title: string, remedy: string]>> = {
   NEEDS_AUTH: [
     "The endpoint requires credentials",
@@ -38,7 +38,7 @@ export function troubleOf(error: unknown): Trouble {
 }
 
 function messageOf(error: unknown): string {
-  // Its own message names options of a program.
+  // The error's own message names options of a program, so it is replaced.
   if (error instanceof AuthRequired) return `${error.url} answered ${error.status}`;
   return error instanceof Error ? error.message : String(error);
 }

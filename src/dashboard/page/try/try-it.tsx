@@ -22,7 +22,7 @@ interface TryItProps {
   readonly rest: readonly string[];
 }
 
-/** What a narrow page shows one of, and a wide page beside each other. */
+/** The panes of the view: a narrow page shows one at a time, a wide page shows all. */
 type Pane = "catalogue" | "call" | "side";
 
 export function TryIt({ rest }: TryItProps): VNode {

@@ -1,4 +1,4 @@
-// The messages on the wire, as the client records them: without secrets, and only the newest of many.
+// The messages on the wire, as the client records them: without secrets, and only the newest.
 import type { RecordedLine } from "halyard/client";
 import { storeOf } from "../base/store.ts";
 
@@ -25,9 +25,9 @@ export const wireRows = storeOf<{ readonly rows: readonly WireRow[]; readonly dr
 });
 
 let count = 0;
-/** What each request that has no response yet asks for, by who sent it and its id. */
+/** The method of each request without a response, by its sender and id. */
 const asked = new Map<string, string>();
-/** Rows that are not shown yet: many messages a second are shown together. */
+/** Rows that are not shown yet, because many messages a second are shown together. */
 let waiting: WireRow[] = [];
 const showAfterMs = 50;
 

@@ -5,14 +5,14 @@ import { formatBytes, formatCount, nothing } from "../base/format.ts";
 import { hrefOf } from "../base/router.ts";
 import { Badge, type Tone } from "../components/badge.tsx";
 
-/** A reader with more bytes than this before it is behind: the server stops writing and keeps what comes. */
+/** A reader with more unread bytes than this is behind: the server stops writing and queues further messages. */
 export const behindBytes = 65_536;
 
 export interface ClientProps {
   readonly peer: string;
   readonly client: string | undefined;
   readonly who?: string | undefined;
-  /** It does not read what waits for it. */
+  /** Whether the client does not read its queued messages. */
   readonly isBehind?: boolean;
 }
 
@@ -39,7 +39,7 @@ export function Client({ peer, client = "unnamed client", who, isBehind = false 
 
 interface TextProps {
   readonly of: string | undefined;
-  /** What it means that there is none. */
+  /** The explanation when there is no text. */
   readonly missing?: string;
 }
 
@@ -63,7 +63,7 @@ export function Figures(props: TextProps): VNode {
   );
 }
 
-/** A count; zero steps back, so that others are seen. */
+/** A count. Zero is shown faintly, so that other counts stand out. */
 export function Count({ of, tone }: { readonly of: number; readonly tone?: Tone }): VNode {
   return <span class={of === 0 ? "muted" : tone}>{formatCount(of)}</span>;
 }
@@ -76,7 +76,7 @@ export function Bytes({ of, isBehind }: { readonly of: number; readonly isBehind
 export interface BarProps {
   /** From 0 to 1. */
   readonly share: number;
-  /** A share at which something changes. */
+  /** A share that is marked on the bar. */
   readonly mark?: number;
   readonly tone?: Tone;
 }

@@ -18,7 +18,7 @@ export const resumesColumn: SharedColumn = {
   isFigure: true,
   show: ({ resumes }) => <Count of={resumes} />,
   sort: ({ resumes }) => resumes,
-  hint: "How often the client resumed a stream after a cut, since somebody began to look",
+  hint: "How often the client resumed a stream after a cut, since the dashboard was opened",
 };
 
 export const gapsColumn: SharedColumn = {
@@ -27,5 +27,5 @@ export const gapsColumn: SharedColumn = {
   isFigure: true,
   show: ({ gaps }) => <Count of={gaps} tone="bad" />,
   sort: ({ gaps }) => gaps,
-  hint: "Resumes at which messages were missing, since somebody began to look",
+  hint: "Resumes at which messages were missing, since the dashboard was opened",
 };

@@ -23,7 +23,7 @@ export interface View {
   /** The lines of its icon, of 16 by 16. */
   readonly icon?: string;
   readonly component: ComponentType<ViewProps>;
-  /** The view that Escape goes back to, and which the navigation shows as open. */
+  /** The view to which Escape returns, and which the navigation shows as open. */
   readonly parent?: string;
   /** Whether the server offers it; every one does if this is left out. */
   readonly isOffered?: (about: About) => boolean;

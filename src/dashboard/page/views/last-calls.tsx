@@ -1,4 +1,4 @@
-// The last calls, with links to the timelines of their clients. They stand still while somebody points at them.
+// The last calls, with links to the timelines of their clients. They stand still while the pointer is on them.
 import type { VNode } from "preact";
 import { useMemo, useRef, useState } from "preact/hooks";
 import type { CallRow, Now } from "../../answers.ts";
@@ -13,7 +13,7 @@ interface TimedCall extends CallRow {
 
 const tones: Readonly<Record<CallRow["outcome"], Tone>> = { ok: "plain", error: "bad", cancelled: "warn" };
 
-/** Most calls are those of tools: only what else was called needs its method beside its name. */
+/** Most calls are tool calls, so only other methods are shown beside the name. */
 function isOther(method: string, name: string | undefined): boolean {
   return name !== undefined && method !== "tools/call";
 }

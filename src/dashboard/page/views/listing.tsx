@@ -1,4 +1,5 @@
-// A view of rows: a search, how many there are, and the table. What is typed draws only the search until it is asked for.
+// A view of rows: a search, the number of rows, and the table. Typing updates the search box only; the table follows when typing
+// pauses.
 import type { ComponentChildren, VNode } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { Answers, Questions, Rows } from "../../answers.ts";
@@ -16,7 +17,7 @@ export interface ListingProps<Name extends Listed> {
   readonly name: Name;
   /** The name of the table. */
   readonly label: string;
-  /** What one row is, and several of them. */
+  /** The noun for one row, and for several. */
   readonly nouns: readonly [one: string, many: string];
   readonly everyMs: number;
   /** What can be searched for. */
@@ -29,13 +30,13 @@ export interface ListingProps<Name extends Listed> {
   readonly classOf?: (row: RowOf<Name>) => string | undefined;
   readonly onOpen?: (row: RowOf<Name>) => void;
   readonly isOpenable?: (row: RowOf<Name>) => boolean;
-  /** What stands beside how many there are. */
+  /** Shown beside the number of rows. */
   readonly note?: (rows: readonly RowOf<Name>[]) => ComponentChildren;
-  /** What is shown if there are none, and nobody searches. */
+  /** Shown if there are no rows and no search. */
   readonly empty: VNode;
 }
 
-/** What was searched for and opened last in each view, for when somebody comes back to it. */
+/** The last search and the last opened row of each view, restored when the user returns to it. */
 const searches = new Map<Listed, string>();
 const opened = new Map<Listed, string>();
 
@@ -99,7 +100,7 @@ interface FindingProps {
   readonly onFind: (search: string) => void;
 }
 
-/** The search, which asks once somebody stops typing. The arrow down leads to the rows. */
+/** The search, which is sent when typing pauses. The arrow down leads to the rows. */
 function Finding({ search, hint, onFind }: FindingProps): VNode {
   const [text, setText] = useState(search);
   useEffect(() => {

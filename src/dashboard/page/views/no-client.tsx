@@ -1,4 +1,4 @@
-// Shown while nobody is connected: how to connect a client, with commands to copy.
+// Shown while no client is connected: how to connect one, with commands to copy.
 import type { VNode } from "preact";
 import type { About } from "../../answers.ts";
 import { useAbout } from "../base/about.ts";

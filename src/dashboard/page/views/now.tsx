@@ -13,13 +13,13 @@ import { Refusals } from "./refusals.tsx";
 
 const everyMs = 1_000;
 
-/** Whoever calls now and then is heard within this time. */
+/** After this time, a client that calls now and then has been seen. */
 const settledMs = 1_500;
 
 export function Now(): VNode | null {
   const { answer } = usePolled("now", {}, everyMs);
   if (answer === undefined) return null;
-  const isQuiet = hasNobody(answer);
+  const isQuiet = isUnused(answer);
   return (
     <div class="now">
       <Stats answer={answer} />
@@ -31,8 +31,8 @@ export function Now(): VNode | null {
   );
 }
 
-/** Nobody is connected, and nobody has called since somebody began to look. */
-function hasNobody({ counts, calls }: Answer): boolean {
+/** Whether no client is connected, and none has called since the page was opened. */
+function isUnused({ counts, calls }: Answer): boolean {
   return counts.sessions + counts.streams + counts.inFlight + calls.length === 0;
 }
 

@@ -1,4 +1,4 @@
-// The sessions: who is connected, how, and how well it goes.
+// The sessions: the connected clients, their connections, and their problems.
 import type { VNode } from "preact";
 import type { SessionRow } from "../../answers.ts";
 import { formatDuration } from "../base/format.ts";
@@ -96,7 +96,7 @@ const columns: readonly Column<SessionRow>[] = [
   gapsColumn,
 ];
 
-/** What waits for a client without a stream is not read because the client is away. */
+/** A client without a stream is away, so its queued messages do not count as unread. */
 function isBehind({ queuedBytes, streams }: SessionRow): boolean {
   return queuedBytes > behindBytes && streams > 0;
 }

@@ -1,4 +1,4 @@
-// The streams: which are open, which are lost, and whose reader is too slow. Those with trouble stand above the others.
+// The streams: open ones, lost ones, and those with a slow reader. Streams with trouble come first.
 import type { VNode } from "preact";
 import type { StreamRow } from "../../answers.ts";
 import { formatBytes, formatCount, formatDuration } from "../base/format.ts";
@@ -66,14 +66,6 @@ const columns: readonly Column<StreamRow>[] = [
     show: ({ lastEventId }) => <Figures of={lastEventId} missing="The stream cannot be resumed" />,
     hint: "The id of the last event: a client that reconnects sends it as Last-Event-ID",
   },
-  {
-    title: "Kept",
-    width: 114,
-    isFigure: true,
-    show: ({ kept }) => <Kept kept={kept} />,
-    sort: ({ kept }) => kept?.bytes ?? -1,
-    hint: "Messages in the log, and their size: what a client that resumes may ask for",
-  },
   resumesColumn,
   gapsColumn,
 ];
@@ -123,19 +115,6 @@ function State({ row: { state, ageMs } }: { readonly row: StreamRow }): VNode {
   ) : (
     <span class="lost" title={`The client has been away for ${age} and may resume the stream`}>
       <Badge tone="accent">lost</Badge> <span class="muted">away {age}</span>
-    </span>
-  );
-}
-
-function Kept({ kept }: Pick<StreamRow, "kept">): VNode {
-  if (kept === undefined) return <span class="muted">–</span>;
-  const { messages, bytes } = kept;
-  return (
-    <span
-      class={messages === 0 ? "muted" : undefined}
-      title={`${formatCount(messages)} messages, ${formatBytes(bytes)}`}
-    >
-      {formatCount(messages)} <span class="muted kept-bytes">{formatBytes(bytes)}</span>
     </span>
   );
 }

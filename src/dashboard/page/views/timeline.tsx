@@ -1,4 +1,4 @@
-// The timeline of one client: what it called, what it was asked and told, its streams and tasks.
+// The timeline of one client: its calls, its questions, pushes to it, its streams and tasks.
 import type { VNode } from "preact";
 import { useMemo, useState } from "preact/hooks";
 import { lanes, type NodeRow, type Timeline as Answer, type TimelineEntry } from "../../answers.ts";

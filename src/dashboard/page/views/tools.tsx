@@ -1,4 +1,4 @@
-// The tools and the other methods: how often they are called, how long they take, how they fail, and what runs now.
+// The tools and the other methods: how often they are called, how long they take, how they fail, and which run now.
 import type { VNode } from "preact";
 import type { ToolRow } from "../../answers.ts";
 import { useAbout } from "../base/about.ts";
@@ -9,7 +9,7 @@ import type { Column } from "../components/table.tsx";
 import { Bar, Count } from "./cells.tsx";
 import { Listing } from "./listing.tsx";
 
-/** What the codes mean that servers send most. */
+/** The meanings of common error codes. */
 const meanings: Readonly<Record<number, string>> = {
   0: "The tool returned an error",
   [-32_700]: "The message is not JSON",
@@ -61,7 +61,7 @@ const columns: readonly Column<ToolRow>[] = [
       </span>
     ),
     sort: ({ calls }) => calls,
-    hint: "Calls that ended since somebody began to look",
+    hint: "Calls that ended since the dashboard was opened",
   },
   {
     title: "Errors",
@@ -113,7 +113,7 @@ export function Tools(): VNode {
       keyOf={({ method, name }) => `${method} ${name ?? ""}`}
       isOpenable={(row) => isTried(row, tryIt)}
       onOpen={({ name = "" }) => go("try", name)}
-      note={() => <span class="note">Figures since somebody began to look</span>}
+      note={() => <span class="note">Figures since the dashboard was opened</span>}
       empty={
         <Empty title="There is no tool, and nothing was called">
           <p>

@@ -1,4 +1,4 @@
-// The topics: who listens to what, how many clients the last pushes reached, and what was merged.
+// The topics: their subscribers, how many clients the last pushes reached, and merged messages.
 import { Fragment, type VNode } from "preact";
 import type { TopicRow } from "../../answers.ts";
 import { useAbout } from "../base/about.ts";
@@ -66,7 +66,7 @@ const columns: readonly Column<TopicRow>[] = [
     isFigure: true,
     show: ({ pushed }) => <Count of={pushed} />,
     sort: ({ pushed }) => pushed,
-    hint: "Pushes since somebody began to look",
+    hint: "Pushes since the dashboard was opened",
   },
   {
     title: "Merged",
@@ -94,7 +94,7 @@ export function Topics(): VNode {
       columns={() => columns}
       keyOf={({ notification, key }) => `${notification} ${key ?? ""}`}
       empty={
-        <Empty title="Nobody listens">
+        <Empty title="No subscribers">
           <p>
             A client subscribes with <code>resources/subscribe</code> or <code>subscriptions/listen</code>.
           </p>
@@ -105,7 +105,7 @@ export function Topics(): VNode {
   );
 }
 
-/** All begin with the same word: only those who hear the page need it. */
+/** All notifications begin with the same word, which is only written out for screen readers. */
 function Notification({ name }: { readonly name: string }): VNode {
   const prefix = "notifications/";
   const isUsual = name.startsWith(prefix);

@@ -58,7 +58,7 @@ export const catalogueRows: readonly Row[] = [
   },
   {
     name: "pages without end, and cursors that repeat, are ended",
-    limit: "maxPages",
+    limit: "limits.maxPages",
     async attack() {
       const { server, client } = await wired({});
       let page = 0;
@@ -78,7 +78,7 @@ export const catalogueRows: readonly Row[] = [
   },
   {
     name: "a list that grows without end is refused by its entries, and by its bytes",
-    limit: "maxListItems",
+    limit: "limits.maxListItems",
     async attack() {
       const { server, client } = await wired({}, { limits: { maxListItems: 1000, maxListBytes: 1_000_000 } });
       let page = 0;
@@ -99,17 +99,17 @@ export const catalogueRows: readonly Row[] = [
   },
   {
     name: "a call does not remember names of tools without end, and stops listing when it cannot remember more",
-    limit: "maxListBytes",
+    limit: "limits.maxListBytes",
     attack: () => attackByNames({ call: ["callTool", "work"] }),
   },
   {
     name: "iterating over tools does not remember their names without end",
-    limit: "maxListBytes",
+    limit: "limits.maxListBytes",
     attack: () => attackByNames({ call: ["eachTool"], flags: { iterates: true } }),
   },
   {
     name: "tools that are listed again and again with new large ones among them count for what they take",
-    limit: "maxListBytes",
+    limit: "limits.maxListBytes",
     async attack() {
       const server = await HttpScript.open();
       let lists = 0;
@@ -185,7 +185,7 @@ export const catalogueRows: readonly Row[] = [
   },
   {
     name: "times to live that are none are not believed",
-    limit: "maxCached",
+    limit: "limits.maxCached",
     async attack() {
       const { server, client } = await wired({}, { limits: { maxCached: 5 } });
       const times = ["-1", '"1"', "null", "[]", "-1e999", "0", '{"__proto__":1}'];

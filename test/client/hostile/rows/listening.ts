@@ -49,7 +49,7 @@ export const listeningRows: readonly Row[] = [
   },
   {
     name: "changes that nobody takes are kept up to the limit, however long their URIs are",
-    limit: "maxChanges",
+    limit: "limits.maxChanges",
     async attack() {
       const { server, client, ids } = await listened();
       const listening = await client.listen({ resources: [uri], tools: true });

@@ -25,7 +25,7 @@ const longest = 2000;
 export const messageRows: readonly Row[] = [
   ...bombs.map(([limit, text], index): Row => ({
     name: `a result that exceeds ${limit} is refused over a wire and HTTP, and the error names the option (${index})`,
-    limit,
+    limit: `limits.${limit}`,
     async attack() {
       const { server, client } = await wired({});
       server.on("work", (request, end) => end.send(responseText(request, text)));
@@ -45,7 +45,7 @@ export const messageRows: readonly Row[] = [
   })),
   ...["%41", "&lt;", "?a=b&"].map((text): Row => ({
     name: `an error and a recorded result full of ${text} take little more memory than their text`,
-    limit: "maxBytes",
+    limit: "limits.maxBytes",
     async attack() {
       const message = text.repeat(3_000_000 / text.length);
       const server = await HttpScript.open(newestModern);
@@ -68,7 +68,7 @@ export const messageRows: readonly Row[] = [
   })),
   {
     name: "a deep message does not end a client that records",
-    limit: "maxDepth",
+    limit: "limits.maxDepth",
     async attack() {
       const lines: string[] = [];
       const { server, client } = await wired({}, { record: (line) => lines.push(line) });

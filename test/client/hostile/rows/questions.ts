@@ -74,7 +74,7 @@ const dangerous = [
 export const questionRows: readonly Row[] = [
   {
     name: "a flood of questions on the stream of a session does not become a flood of requests",
-    limit: "maxQuestions",
+    limit: "limits.maxQuestions",
     async attack() {
       const server = await HttpScript.open(newestLegacy);
       server.on("GET", (asked) => {
@@ -112,7 +112,7 @@ export const questionRows: readonly Row[] = [
   },
   {
     name: "so many questions are answered at once, the others are refused, and then there is room again",
-    limit: "maxQuestions",
+    limit: "limits.maxQuestions",
     async attack() {
       const gate = deferred();
       let running = 0;
@@ -141,7 +141,7 @@ export const questionRows: readonly Row[] = [
   },
   {
     name: "questions that wait for the user are kept up to a limit of bytes, and the others are refused",
-    limit: "maxQuestionBytes",
+    limit: "limits.maxQuestionBytes",
     async attack() {
       const schema = { type: "object", properties: {} };
       const report = await askedOverHttp((id) =>
@@ -152,7 +152,7 @@ export const questionRows: readonly Row[] = [
   },
   {
     name: "requests with ids too long to repeat are ignored, so that no responses wait that carry them",
-    limit: "maxQuestions",
+    limit: "limits.maxQuestions",
     async attack() {
       const report = await askedOverHttp((id) => ask("ping", {}, `${id} ${megabyte}`));
       expect(report.keptMb).toBeLessThan(8);
@@ -182,7 +182,7 @@ export const questionRows: readonly Row[] = [
   },
   {
     name: "states of rounds that wait are kept up to a limit of bytes",
-    limit: "maxQuestionBytes",
+    limit: "limits.maxQuestionBytes",
     async attack() {
       const { server, client } = await wired({}, { limits: { maxQuestionBytes: 2_500_000 } });
       server.on("tools/call", () => input(undefined as never, megabyte));
@@ -278,7 +278,7 @@ export const questionRows: readonly Row[] = [
   },
   {
     name: "rounds without end are ended, whether they ask or not",
-    limit: "maxRounds",
+    limit: "limits.maxRounds",
     async attack() {
       const { server, client } = await wired(
         {},
@@ -298,7 +298,7 @@ export const questionRows: readonly Row[] = [
   },
   {
     name: "a state of megabytes is carried as it is, and one past the limit is refused",
-    limit: "maxBytes",
+    limit: "limits.maxBytes",
     async attack() {
       const { server, client } = await wired({}, { onElicit: () => ({ action: "decline" }) });
       const state = "\u2028é".repeat(2_000_000);
@@ -315,7 +315,7 @@ export const questionRows: readonly Row[] = [
   },
   {
     name: "more questions in a round than the limit are refused before the first is asked",
-    limit: "maxQuestions",
+    limit: "limits.maxQuestions",
     async attack() {
       let asked = 0;
       const { server, client } = await wired({}, { onElicit: () => (asked++, { action: "decline" }) });

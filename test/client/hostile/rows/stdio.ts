@@ -22,7 +22,7 @@ async function flooded(kind: string, again: boolean, limits = {}): Promise<Repor
 export const stdioRows: readonly Row[] = [
   {
     name: "half a million pings of a server that reads none of the answers take no memory",
-    limit: "maxQuestions",
+    limit: "limits.maxQuestions",
     async attack() {
       const { keptMb } = await flooded("pings", false);
       expect(keptMb).toBeLessThan(8);
@@ -30,7 +30,7 @@ export const stdioRows: readonly Row[] = [
   },
   {
     name: "standard error without end is kept up to its limit, and not the pieces that its lines came in",
-    limit: "maxStderrBytes",
+    limit: "limits.maxStderrBytes",
     async attack() {
       const { keptMb } = await flooded("stderr", true);
       expect(keptMb).toBeLessThan(8);
@@ -38,7 +38,7 @@ export const stdioRows: readonly Row[] = [
   },
   {
     name: "standard error in lines of one letter costs the same, however many of them are kept",
-    limit: "maxStderrBytes",
+    limit: "limits.maxStderrBytes",
     async attack() {
       const few = await flooded("letters", true, { maxStderrBytes: 1024 });
       const many = await flooded("letters", true, { maxStderrBytes: 64 * 1024 });
@@ -55,7 +55,7 @@ export const stdioRows: readonly Row[] = [
   },
   {
     name: "a line of standard output without end is skipped",
-    limit: "maxBytes",
+    limit: "limits.maxBytes",
     async attack() {
       const { keptMb } = await flooded("line", true);
       expect(keptMb).toBeLessThan(8);

@@ -69,7 +69,7 @@ const ways = { "node:http": {}, fetch: { fetch: true } };
 const piecesOf = (way: keyof typeof ways): Row[] => [
   {
     name: `a body in pieces of one byte takes no more memory than one piece (${way})`,
-    limit: "maxBytes",
+    limit: "limits.maxBytes",
     async attack() {
       const { outcome } = await attacked({
         flags: ways[way],
@@ -83,7 +83,7 @@ const piecesOf = (way: keyof typeof ways): Row[] => [
   },
   {
     name: `a line of an event in pieces of one byte takes no more memory than one piece (${way})`,
-    limit: "maxBytes",
+    limit: "limits.maxBytes",
     async attack() {
       const { outcome } = await attacked({
         flags: ways[way],
@@ -102,7 +102,7 @@ export const streamRows: readonly Row[] = [
   ...piecesOf("fetch"),
   {
     name: "an event of a million empty lines of data takes no more memory than its text",
-    limit: "maxBytes",
+    limit: "limits.maxBytes",
     async attack() {
       const { outcome } = await attacked({
         work: (asked) => {
@@ -169,7 +169,7 @@ export const streamRows: readonly Row[] = [
     ["stream of events", "text/event-stream"],
   ].map(([what, type]): Row => ({
     name: `a compressed ${what} that expands to 100 megabytes is read up to the limit`,
-    limit: "maxBytes",
+    limit: "limits.maxBytes",
     async attack() {
       const body = makeBomb();
       const { outcome } = await attacked({

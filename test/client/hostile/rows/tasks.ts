@@ -161,7 +161,7 @@ export const taskRows: readonly Row[] = [
   },
   {
     name: "questions of a task without end are ended",
-    limit: "maxQuestions",
+    limit: "limits.maxQuestions",
     async attack() {
       let asked = 0;
       const { server, client } = await wired(

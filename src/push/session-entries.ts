@@ -6,7 +6,7 @@ import { isRequestId, isTexts, type RequestId } from "../wire/message.ts";
 /** The number of a stream: the sequence number of the entry that opened it. */
 type StreamNumber = number;
 
-/** The GET stream that another one takes over from, and its node; empty if none is active. */
+/** The GET stream that another one replaces, and its node; empty if none is active. */
 export type Replaced = readonly [] | readonly [StreamNumber, string];
 
 /**

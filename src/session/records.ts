@@ -1,11 +1,11 @@
 // The records of sessions in the engine that nodes share: created once, changed by comparing versions, and expiring by themselves.
-import type { JoinedCluster } from "../backplane/joined-cluster.ts";
+import type { Cluster } from "../backplane/cluster.ts";
 import type { Engine, ValueKey } from "../backplane/engine.ts";
-import { maxTries, tooBusy } from "../backplane/stored.ts";
+import { maxTries, tooBusy } from "../backplane/edits.ts";
 import { readJson } from "../wire/json.ts";
 import { isObject } from "../wire/message.ts";
 import { applyChange, readRecord, type SessionChange, type SessionRecord } from "./record.ts";
-import type { SessionEnd } from "./sessions.ts";
+import type { SessionEnd } from "../diagnostics/events.ts";
 
 /** A record, and the version that the engine compares. */
 export interface StoredRecord {
@@ -13,21 +13,14 @@ export interface StoredRecord {
   readonly version: string;
 }
 
-/** Leases after which every node that hears the others knows that a session was ended. */
+/** After this many leases, every node that hears the others knows that a session was ended. */
 const toldLeases = 4;
 
-/** Milliseconds between two counts of all sessions. */
-const countMs = 1000;
-
-export class SharedRecords {
-  readonly #cluster: JoinedCluster;
+export class SessionRecords {
+  readonly #cluster: Cluster;
   readonly #keepMs: number;
-  #count = 0;
-  #countedAt = Number.NEGATIVE_INFINITY;
-  /** Sessions that this node has made since. */
-  #made = 0;
 
-  constructor(cluster: JoinedCluster, keepMs: number) {
+  constructor(cluster: Cluster, keepMs: number) {
     this.#cluster = cluster;
     this.#keepMs = keepMs;
   }
@@ -39,7 +32,6 @@ export class SharedRecords {
   /** Stores a new record, and resolves with its version in the engine. */
   async create(record: SessionRecord): Promise<string> {
     const version = await this.#engine.create(keyOf(record.id), textOf(record), this.#keepMs);
-    this.#made++;
     if (version !== undefined) return version;
     throw new Error("The engine already has a session with a new id");
   }
@@ -77,23 +69,22 @@ export class SharedRecords {
     throw tooBusy("A session");
   }
 
-  /** Keeps sessions, and the lists of their owners, in one operation. */
-  touch(ids: readonly string[], owners: ReadonlySet<string>): Promise<void> {
-    const keys = [...ids.map(keyOf), ...[...owners].map(ownerKeyOf)];
-    return this.#engine.touch(keys, this.#keepMs);
+  /** Keeps sessions, and what belongs to them, in one operation. */
+  touch(ids: readonly string[], others: readonly ValueKey[]): Promise<void> {
+    return this.#engine.touch([...ids.map(keyOf), ...others], this.#keepMs);
   }
 
   /** Removes the record of a session, and its log. */
   async remove(id: string): Promise<void> {
     await this.#engine.remove(keyOf(id));
-    // Without a record nobody reads the log, which expires.
+    // Without a record the log is never read, and it expires.
     await this.#engine.removeLog(id).catch(() => {});
   }
 
   /**
-   * Whether this node is the first to say that the session has ended. A client can end any number of sessions, so that mark is short:
-   * other nodes hear of it at once. Sessions that expire are no more than `maxSharedSessions` in `idleMs`, and each node that has a
-   * copy finds out at its own time.
+   * Whether this node is the first to report the end of the session. A client can end any number of sessions, so the mark is kept
+   * briefly: other nodes learn of the end at once. At most `maxSharedSessions` sessions expire in `idleMs`, and each node with a
+   * copy notices that at its own time.
    */
   async claimEnd(id: string, reason: SessionEnd): Promise<boolean> {
     const key = { kind: "mark", tag: `ended ${id}` } as const;
@@ -101,30 +92,13 @@ export class SharedRecords {
       reason === "idle" ? this.#keepMs : Math.min(this.#keepMs, toldLeases * this.#cluster.leaseMs);
     return (await this.#engine.create(key, "", keepMs)) !== undefined;
   }
-
-  /** How many more sessions there may be, by a count that is a second old at most, and newer if there is little room. */
-  async roomIn(max: number): Promise<number> {
-    const now = performance.now();
-    const isOld = now - this.#countedAt >= countMs || this.#made * 16 >= max - this.#count;
-    if (isOld) {
-      this.#countedAt = now;
-      this.#made = 0;
-      this.#count = await this.#engine.count("session");
-    }
-    return max - this.#count - this.#made;
-  }
 }
 
 function keyOf(id: string): ValueKey {
   return { kind: "session", tag: id };
 }
 
-/** What the engine stores: all but the id, which is the key, since an idle session costs little else. */
+/** The text that the engine stores: all but the id, which is the key, to keep idle sessions small. */
 function textOf(record: SessionRecord): string {
   return JSON.stringify({ ...record, id: undefined });
-}
-
-/** The name of the list of a principal's sessions. */
-export function ownerKeyOf(owner: string): ValueKey {
-  return { kind: "owner", tag: owner };
 }

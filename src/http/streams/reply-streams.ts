@@ -6,19 +6,19 @@ import { peerOf } from "../../diagnostics/events.ts";
 import { errorCodes } from "../../errors.ts";
 import type { Principal } from "../../protocol/model.ts";
 import { isGranted } from "../../protocol/scopes.ts";
-import { readSessionEntry, type SessionEntry } from "../../push/session-log.ts";
+import { readSessionEntry, type SessionEntry } from "../../push/session-entries.ts";
 import type { Connection } from "../../server/context/connection.ts";
 import type { RequestId } from "../../wire/message.ts";
 import type { HttpResponder } from "../edge/request.ts";
 import { eventHeaders } from "../edge/replies.ts";
 import { EventStream } from "./event-stream.ts";
-import { SharedCursor } from "./shared-cursor.ts";
-import { missedOnPost, type StreamCursor } from "./shared-log.ts";
-import type { SharedParts, SharedSessionLog } from "./shared-session-log.ts";
+import { Cursor, type StreamCursor } from "./cursor.ts";
+import { missedOnPost } from "./missed.ts";
+import type { StreamParts, SessionLog } from "./session-log.ts";
 
-type ReplyStream = EventStream<SharedCursor>;
+type ReplyStream = EventStream<Cursor>;
 
-/** Milliseconds that the node of a call has to say that it still runs. */
+/** How long the node of a call may take to reply that it still runs. */
 const runnerMs = 3000;
 
 interface Reply {
@@ -41,10 +41,10 @@ interface Unwritten {
   readonly isLarge: boolean;
 }
 
-export class SharedReplies {
-  readonly #parts: SharedParts;
+export class ReplyStreams {
+  readonly #parts: StreamParts;
   readonly #connection: Connection;
-  readonly #log: SharedSessionLog;
+  readonly #log: SessionLog;
   /** The requests of streams that have not opened yet. */
   readonly #ids = new WeakMap<ReplyStream, readonly RequestId[]>();
   /** Called when a stream has ended. */
@@ -52,7 +52,7 @@ export class SharedReplies {
   /** By the number of the stream. */
   readonly #replies = new Map<number, Reply>();
 
-  constructor(parts: SharedParts) {
+  constructor(parts: StreamParts) {
     this.#parts = parts;
     this.#connection = parts.connection;
     this.#log = parts.log;
@@ -62,7 +62,7 @@ export class SharedReplies {
     return [...this.#replies.values()].map(({ stream }) => stream);
   }
 
-  /** The streams that were resumed here, which nobody else tends. */
+  /** The streams that were resumed here. The streams of calls that run here are tended by their calls. */
   get resumed(): ReplyStream[] {
     const { node } = this.#log;
     return [...this.#replies.values()].filter(({ runner }) => runner !== node).map(({ stream }) => stream);
@@ -75,7 +75,7 @@ export class SharedReplies {
 
   /** The stream of the reply to a POST, which opens with its first event. */
   make(responder: HttpResponder, principal: Principal | undefined, ids: readonly RequestId[]): ReplyStream {
-    const stream = new EventStream("post", responder, this.#parts, this.#parts.owner);
+    const stream = new EventStream("post", responder, this.#parts, this.#parts);
     stream.readWith(principal);
     this.#ids.set(stream, ids);
     return stream;
@@ -100,10 +100,10 @@ export class SharedReplies {
     });
   }
 
-  async #enter(stream: ReplyStream, cursor: SharedCursor, ids: readonly RequestId[]): Promise<number> {
+  async #enter(stream: ReplyStream, cursor: Cursor, ids: readonly RequestId[]): Promise<number> {
     const { node } = this.#log;
     const { scopes } = stream;
-    // Other nodes need not have the definitions that make a reply one for some readers only.
+    // Other nodes may lack the definitions whose scopes restrict the readers of a reply.
     const isScoped = scopes !== undefined && this.#parts.server.usesScopes;
     const own = await this.#log.enter({ k: "post", n: node, ids, ...(isScoped && { scopes }) });
     this.#replies.set(own.sequence, replyOf(stream, node, ids, own.sequence));
@@ -115,8 +115,8 @@ export class SharedReplies {
   }
 
   /**
-   * Adds a message to the log, from which it is written. If the engine fails, a connected client still gets it. Of a message that is
-   * larger than nodes share, the log only has the place.
+   * Adds a message to the log, from which it is written. If the engine fails, a connected client still gets it. For a message
+   * that is too large for other nodes, the log only has its place.
    */
   async keep(stream: ReplyStream, text: string, isLast: boolean): Promise<void> {
     stream.open();
@@ -132,7 +132,8 @@ export class SharedReplies {
       await this.#log.append(entry);
       if (isLast) await this.#ended(stream);
     } catch {
-      // The log may have the entry although the engine did not answer, and the client may have resumed the stream on another node.
+      // The log may have the entry although the engine did not respond, and the client may have resumed the stream on another
+      // node.
       await this.#log.read(number).then(
         (entries) => this.#log.entries(entries),
         () => {},
@@ -149,7 +150,7 @@ export class SharedReplies {
     if (isLast) stream.end();
   }
 
-  /** Entries were lost. What the log had of calls that run here, and has no longer, is written without it. */
+  /** Entries were lost: messages of calls that run here and are missing in the log are written without it. */
   gap(kept: LogEntry | undefined): void {
     for (const { stream } of this.#replies.values()) stream.log?.rewind(kept);
     // After the entries that the log still has.
@@ -160,13 +161,13 @@ export class SharedReplies {
     });
   }
 
-  /** Resolves when the last message has been written here, or on the node that has the stream now. */
+  /** Resolves when the last message has been written here, or on the node that now has the stream. */
   #ended(stream: ReplyStream): Promise<void> {
     if (stream.state === "ended") return Promise.resolve();
     return new Promise((resolve) => this.#endings.set(stream, resolve));
   }
 
-  /** Resumes a stream. Resolves with false if what the client has missed is no longer kept, or is not for this reader. */
+  /** Resumes a stream. Resolves with false if the missed messages are no longer kept, or this reader may not get them. */
   resume(
     cursor: Extract<StreamCursor, { kind: "post" }>,
     responder: HttpResponder,
@@ -177,7 +178,7 @@ export class SharedReplies {
       const before = missedOnPost(await this.#log.read(start), cursor);
       if (before === undefined || !isGranted(before.post.scopes, principal)) return false;
       if (before.hasEnded) {
-        // A client that has the last message would come back for ever.
+        // A client that already has the last message would reconnect for ever.
         if (before.messages.length === 0) return false;
         const ended = this.#reopen(cursor, responder, principal);
         for (const { text, position } of before.messages) this.#send(ended, text, position);
@@ -194,7 +195,7 @@ export class SharedReplies {
       const earlier = entries.slice(0, entries.length - later.length);
       this.#log.pass(earlier);
       const stream = this.#connect(cursor, responder, principal, { runner, ids, heldSince: own.sequence });
-      // A client that has resumed it on another node meanwhile gets everything there.
+      // A client that has meanwhile resumed the stream on another node gets everything there.
       const isMoved = later.some(({ text }) => this.#isTaken(readSessionEntry(text), start));
       const missed = isMoved ? undefined : missedOnPost(earlier, cursor);
       for (const { text, position } of missed?.messages ?? []) this.#send(stream, text, position);
@@ -249,13 +250,13 @@ export class SharedReplies {
     }
   }
 
-  /** A node is gone: calls that it ran have no result. */
+  /** A node has left: calls that it ran have no result. */
   nodeLeft(node: string): void {
     for (const [number, { runner }] of this.#replies)
       if (runner === node) this.#parts.soon(this.#check(number));
   }
 
-  /** Asks for every stream that was resumed here whether its call still runs. */
+  /** Checks for every stream that was resumed here whether its call still runs. */
   checkAll(): void {
     for (const number of this.#replies.keys()) this.#parts.soon(this.#check(number));
   }
@@ -297,12 +298,12 @@ export class SharedReplies {
     responder: HttpResponder,
     principal: Principal | undefined,
   ): ReplyStream {
-    const cursor = Object.assign(new SharedCursor("post", true), {
+    const cursor = Object.assign(new Cursor("post", true), {
       start,
       at,
       opening: Promise.resolve(start),
     });
-    const stream = new EventStream("post", responder, this.#parts, this.#parts.owner, cursor);
+    const stream = new EventStream("post", responder, this.#parts, this.#parts, cursor);
     stream.readWith(principal);
     stream.open("resumed");
     return stream;
@@ -312,7 +313,7 @@ export class SharedReplies {
     const cursor = stream.log;
     if (cursor === undefined) return;
     cursor.at = position;
-    stream.send(text, cursor.eventId());
+    stream.send(text, cursor.nextId());
   }
 
   #end(number: number, stream: ReplyStream): void {
@@ -322,9 +323,9 @@ export class SharedReplies {
     this.#endings.get(stream)?.();
   }
 
-  /** Asks the node of the call whether it still runs. If not, one error ends the stream for whoever reads it. */
+  /** Asks the node of the call whether it still runs. If not, an error is the last message of the stream. */
   async #check(number: number): Promise<void> {
-    const { cluster } = this.#parts;
+    const { cluster } = this.#parts.server;
     const reply = this.#replies.get(number);
     if (reply === undefined || this.runs(number)) return;
     const { session } = this.#connection;

@@ -1,9 +1,9 @@
-// What a node tells the others about sessions: at once, or when the engine can be reached again.
-import type { JoinedCluster } from "../backplane/joined-cluster.ts";
+// The messages of a node to the others about sessions, sent at once, or when the engine can be reached again.
+import type { Cluster } from "../backplane/cluster.ts";
 import type { JsonObject } from "../wire/message.ts";
 
 /** A message to the other nodes about the session with the id in it. */
-interface News {
+interface Told {
   readonly kind: "session" | "ended";
   readonly body: JsonObject & { readonly id: string };
 }
@@ -11,21 +11,21 @@ interface News {
 /** Messages that wait until the engine can be reached; further ones are dropped. */
 const maxUntold = 10_000;
 
-export class SessionNews {
-  readonly #cluster: JoinedCluster;
-  readonly #untold: News[] = [];
+export class News {
+  readonly #cluster: Cluster;
+  readonly #untold: Told[] = [];
 
-  constructor(cluster: JoinedCluster) {
+  constructor(cluster: Cluster) {
     this.#cluster = cluster;
   }
 
-  /** Whether messages wait for {@link SessionNews.tellWaiting}. */
+  /** Whether messages wait for {@link News.tellWaiting}. */
   get isWaiting(): boolean {
     return this.#untold.length > 0;
   }
 
-  /** Tells the other nodes. If the engine fails, the id alone waits: a node that gets it reads the session. */
-  async tell(kind: News["kind"], body: News["body"]): Promise<void> {
+  /** Sends a message to the other nodes. If the engine fails, only the id waits: a node that receives it reads the session. */
+  async tell(kind: Told["kind"], body: Told["body"]): Promise<void> {
     try {
       await this.#cluster.bus.tell(kind, body);
     } catch {
@@ -33,7 +33,7 @@ export class SessionNews {
     }
   }
 
-  /** Tells what waits, in its order, until the engine fails. */
+  /** Sends the waiting messages in order, until the engine fails. */
   async tellWaiting(): Promise<void> {
     for (let news = this.#untold[0]; news !== undefined; news = this.#untold[0]) {
       await this.#cluster.bus.tell(news.kind, news.body);

@@ -1,8 +1,8 @@
-// The limits in SECURITY.md are those of the code: each probe tells whether the limit is exactly what the table says.
+// The limits of docs/reference/limits.md are those of the code: each probe tells whether the limit is exactly what the page says.
 import { readFileSync } from "node:fs";
 import { PassThrough } from "node:stream";
 import { setImmediate } from "node:timers/promises";
-import { ConfigurationError, McpServer, type ServerLimits } from "halyard";
+import { ConfigurationError, McpServer } from "halyard";
 import { defaultClientLimits } from "halyard/client";
 import { memoryBackplane } from "halyard/cluster";
 import { Connection, portOf } from "halyard/transport";
@@ -10,69 +10,77 @@ import { defaultCallerLimits, defaultHttpLimits } from "halyard/node";
 import { serveStdio } from "halyard/stdio";
 import { connect, RpcRejection } from "halyard/testing";
 import { afterEach, describe, expect, test, vi } from "vitest";
-import { readTable } from "./support/documents.ts";
+import { readDocument } from "./support/documents.ts";
+import { defaultsUnder, limitOf, limitsPage, limitsUnder } from "./support/limits-page.ts";
 import { listen } from "./support/listen.ts";
 import { joinNode } from "./support/nodes.ts";
 import { initializeRequest, metaKeys, modernRequest, RawPeer } from "./support/raw.ts";
 import { askingServer, begin, retry, type Turn, ways } from "./support/asking-server.ts";
 import { until } from "./support/turns.ts";
 
-const rows = readTable("SECURITY.md", "Default limits");
-const defaults = new Map(rows.map((row) => [row["limit"] ?? "", Number(row["default"])]));
 const modern = { revision: "2026-07-28" };
 const info = { name: "test", version: "1.0.0" };
+const headings = [...readDocument(limitsPage).matchAll(/^## (.*)$/gm)].map(([, heading = ""]) => heading);
+/** Times that nothing exceeds. */
+const outcomeless = new Set(["streamAfterMs", "keepAliveMs", "retryMs", "backoff.firstMs", "backoff.maxMs"]);
 
-/** By the limit's name in the table: whether `limit` is where the behaviour changes. */
-const probes: Record<string, (limit: number) => Promise<void>> = {
-  "definitions in a page": probePageSize,
-  "output waiting on stdio": probeWaitingOutput,
-  "milliseconds to finish": probeGrace,
-  "characters of a URI": probeUri,
-  "characters of an id": probeId,
-  "characters of a client": probeClient,
-  "characters of a tool name": probeToolName,
-  "bytes of a shared message": probeShared,
-  "values of a completion": probeCompletion,
-  "steps of a validation": probeSteps,
-  "characters for a backtracking pattern": probeBacktracking,
-  "milliseconds of a state": probeStateTime,
-  "characters of a state": probeStateLength,
-  "states marked as used": probeMarks,
+type Probe = (limit: number) => Promise<void>;
+
+/** By the heading and the name of the limit: whether `limit` is where the behaviour changes. */
+const probes: Readonly<Record<string, Readonly<Record<string, Probe>>>> = {
+  Server: {
+    pageSize: probePageSize,
+    "characters of a URI": probeUri,
+    "characters of an id": probeId,
+    "characters of a client": probeClient,
+    "characters of a tool name": probeToolName,
+    "values of a completion": probeCompletion,
+    "bytes of a shared message": probeShared,
+    "steps of a validation": probeSteps,
+    "characters for a backtracking pattern": probeBacktracking,
+  },
+  "Request state": { ttlMs: probeStateTime, maxBytes: probeStateLength, maxMarks: probeMarks },
+  Stdio: { graceMs: probeGrace, "characters waiting on stdio": probeWaitingOutput },
 };
 
 afterEach(() => void vi.useRealTimers());
 
-test("limits are those of the table", () => {
-  const { limits } = portOf(new McpServer(info));
-  const listed = [...defaults].filter(([name]) => !(name in probes));
-  const named = listed.map(([name, value]) => [name.replace(/ of a message$/, ""), value]);
-  expect(Object.fromEntries(named) as ServerLimits).toEqual(limits);
+test.each([
+  ["Server", portOf(new McpServer(info)).limits],
+  ["HTTP", defaultHttpLimits],
+  ["Client", defaultClientLimits],
+])("the options `limits` under %s are those of the package", (heading, limits) => {
+  expect(defaultsUnder(heading, "limits.")).toEqual(limits);
 });
 
-test("defaultHttpLimits are those of the table for HTTP", () => {
-  const listed = readTable("SECURITY.md", "Default limits of HTTP");
-  const named = listed.map((row) => [row["limit"], Number(row["default"])]);
-  expect(Object.fromEntries(named)).toEqual(defaultHttpLimits);
-  expect(listed.filter((row) => row["past it"] === "")).toEqual([]);
+test("defaultCallerLimits are those of the page", () => {
+  expect(defaultsUnder("Rate limits", "")).toEqual(defaultCallerLimits);
 });
 
-test("defaultCallerLimits are those of the table for callers", () => {
-  const listed = readTable("SECURITY.md", "Default limits of callers");
-  expect(Object.fromEntries(listed.map((row) => [row["limit"], Number(row["default"])]))).toEqual(
-    defaultCallerLimits,
+test("every time of a client that has a default is on the page", () => {
+  const declared = ["settings/options", "settings/limits", "oauth/settings/options"].map((file) =>
+    readDocument(`dist/client/${file}.d.ts`),
   );
-  expect(listed.filter((row) => row["past it"] === "")).toEqual([]);
+  const defaults = declared
+    .join("\n")
+    .matchAll(/@default \{[^}]*\}\s+\*\/\s+readonly (\w+)\??: number(?: \| undefined)?;/g);
+  const times = [...defaults].map(([, name = ""]) => name).filter((name) => /Ms$|^maxAttempts$/.test(name));
+  const listed = limitsUnder("Times of a client").map(({ name }) => name.replace("backoff.", ""));
+  expect(listed.toSorted()).toEqual(times.toSorted());
 });
 
-test("defaultClientLimits are those of the table for a client", () => {
-  const listed = readTable("SECURITY.md", "Default limits of a client");
-  const named = listed.map((row) => [row["limit"], Number(row["default"])]);
-  expect(Object.fromEntries(named)).toEqual(defaultClientLimits);
-  expect(listed.filter((row) => row["past it"] === "")).toEqual([]);
+test.each(headings)("%s says of every limit what happens past it", (heading) => {
+  const silent = limitsUnder(heading).filter(({ name, past }) => past === "" && !outcomeless.has(name));
+  expect(silent).toEqual([]);
 });
 
-test("the limits of a tool are those of the table, and take no other value than theirs", () => {
-  const listed = readTable("SECURITY.md", "Limits of a tool").map((row) => row["limit"] ?? "");
+test.each(Object.keys(probes))("every limit of %s has a probe, or is among `limits`", (heading) => {
+  const names = limitsUnder(heading).map(({ name }) => name);
+  expect(names.filter((name) => !name.startsWith("limits."))).toEqual(Object.keys(probes[heading] ?? {}));
+});
+
+test("the limits of a tool are those of the page, and take no other value than theirs", () => {
+  const listed = limitsUnder("Tool").map(({ name }) => name);
   expect(listed).toEqual(["timeoutMs", "maxConcurrent"]);
   for (const limit of listed) {
     const server = new McpServer(info);
@@ -81,16 +89,14 @@ test("the limits of a tool are those of the table, and take no other value than 
   }
 });
 
-test.each(Object.entries(probes))("the limit of %s is what the table says", async (name, probe) => {
-  const limit = defaults.get(name);
-  expect(limit, `SECURITY.md has no row "${name}"`).toBeTypeOf("number");
-  await probe(limit ?? 0);
+describe.each(Object.entries(probes))("the limits under %s", (heading, ownProbes) => {
+  test.each(Object.entries(ownProbes))("%s is what the page says", (name, probe) =>
+    probe(limitOf(heading, name)),
+  );
 });
 
 describe("the limits of tasks", () => {
-  const listed = readTable("SECURITY.md", "Default limits of tasks");
-  const limits = new Map(listed.map((row) => [row["limit"] ?? "", Number(row["default"])]));
-  const limitOf = (name: string): number => limits.get(name) ?? 0;
+  const limits = defaultsUnder("Tasks", "tasks.");
   const capabilities = { extensions: { "io.modelcontextprotocol/tasks": {} } };
 
   /** How many tasks of that many principals begin before one is refused. */
@@ -172,10 +178,10 @@ describe("the limits of tasks", () => {
     return (result["task"] as { ttl?: unknown }).ttl;
   }
 
-  test("are all tried", () => expect([...limits.keys()]).toEqual(Object.keys(probesOfTasks)));
+  test("are all tried", () => expect(Object.keys(limits)).toEqual(Object.keys(probesOfTasks)));
 
-  test.each(Object.entries(probesOfTasks))("%s is what the table says", (name, probe) =>
-    probe(limitOf(name)),
+  test.each(Object.entries(probesOfTasks))("%s is what the page says", (name, probe) =>
+    probe(limitOf("Tasks", `tasks.${name}`)),
   );
 });
 
@@ -356,7 +362,7 @@ async function probeMarks(limit: number): Promise<void> {
     new URL("../dist/server/request-state/options.d.ts", import.meta.url),
     "utf8",
   );
-  expect(declared).toMatch(new RegExp(String.raw`@default \{${limit}\} \*/\s+readonly maxMarks\?`));
+  expect(declared).toMatch(new RegExp(String.raw`@default \{${limit}\}\s+\*/\s+readonly maxMarks\?`));
 }
 
 function call(id: number, name: string): string {

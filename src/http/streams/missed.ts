@@ -1,34 +1,8 @@
-// What the log of a session says to a client that connects: which messages belong to its stream, and which it has missed.
+// Reads from the log of a session what a client gets when it connects: the messages of its stream that it has missed.
 import type { LogEntry } from "../../backplane/engine.ts";
-import { isSequence, positionOf, positionPattern, sequenceOf, startOfLog } from "../../backplane/position.ts";
-import { readSessionEntry, type SessionEntry } from "../../push/session-log.ts";
-
-/** The place of a client in a stream: what an event id says. */
-export type StreamCursor =
-  | { readonly kind: "get"; readonly start: number; readonly at: string; readonly changes: string }
-  | { readonly kind: "post"; readonly start: number; readonly at: string };
-
-/**
- * The event id of a cursor. `start` is the number of the stream, `at` its last entry that the client has, and `changes` the last entry
- * of the log of changes that it has.
- */
-export function eventIdOf(cursor: StreamCursor): string {
-  const { kind, start, at } = cursor;
-  return kind === "get" ? `g${start}.${at}.${cursor.changes}` : `p${start}.${at}`;
-}
-
-const eventId = new RegExp(
-  String.raw`^(?:g(?<get>\d{1,16})\.(?<seen>${positionPattern})\.(?<changes>${positionPattern})|p(?<post>\d{1,16})\.(?<at>${positionPattern}))$`,
-);
-
-/** Reads an event id; undefined if it is none. */
-export function readEventId(text: string): StreamCursor | undefined {
-  const { get, seen = "", changes = "", post, at = "" } = eventId.exec(text)?.groups ?? {};
-  const start = Number(get ?? post);
-  if (!isSequence(start) || !Number.isSafeInteger(sequenceOf(get === undefined ? at : seen)))
-    return undefined;
-  return get === undefined ? { kind: "post", start, at } : { kind: "get", start, at: seen, changes };
-}
+import { positionOf, sequenceOf, startOfLog } from "../../backplane/position.ts";
+import { readSessionEntry, type SessionEntry } from "../../push/session-entries.ts";
+import type { StreamCursor } from "./cursor.ts";
 
 /** A message of a stream, and its place in the log. */
 export interface KeptMessage {
@@ -59,13 +33,13 @@ class Walk {
   waitedSince: string = startOfLog;
   /** The `lost` entry that ended the last GET stream, if no other has become active since. */
   lost: LostEntry | undefined;
-  /** The position after which the active stream may have told changes; undefined if that is unknown. */
+  /** The position after which the active stream may have written changes; undefined if it is unknown. */
   changes: string | undefined;
   /** Streams that carried messages which no resume and no gap has covered, by the number of the last one. */
   readonly uncovered = new Map<number, number>();
-  /** Streams that told changes which no resume and no gap has covered. */
+  /** Streams with changes that no resume and no gap has covered. */
   readonly uncoveredChanges = new Set<number>();
-  /** What the active stream got since it became active, or the last one before it was lost. */
+  /** The messages of the active stream since it became active, or of the last one before it was lost. */
   #given: KeptMessage[] = [];
   /** The entry with which the active stream became active, and what was uncovered of it then. */
   #activatedAt: string | undefined;
@@ -80,7 +54,7 @@ class Walk {
     this.active = active;
   }
 
-  /** Whether the client may have missed messages or changes on its streams, apart from changes that the active one told. */
+  /** Whether the client may have missed messages or changes on its streams, apart from changes of the active one. */
   get isUncovered(): boolean {
     return this.uncovered.size + this.uncoveredChanges.size > 0;
   }
@@ -106,14 +80,14 @@ class Walk {
     for (const message of waiting) this.#push(message);
   }
 
-  /** A resume says what the client has of its stream, and a new stream begins with a gap if anything is uncovered. */
+  /** A resume shows what the client has received of its stream. A new stream begins with a gap if anything is uncovered. */
   #cover({ s, has, c }: GetEntry, stream: number): void {
     const { active } = this;
     if (s === undefined) {
       const hasGap = this.isUncovered;
       this.uncovered.clear();
       this.uncoveredChanges.clear();
-      // The client may miss the notifications about the gap, too.
+      // The client may miss the notifications about the gap too.
       if (hasGap) this.uncoveredChanges.add(stream);
       return;
     }
@@ -126,7 +100,7 @@ class Walk {
 
   #lose(entry: LostEntry, logEntry: LogEntry): void {
     if (!endsActive(this.active, entry)) return;
-    // What came after its client had gone was not written, and waits like all that follows.
+    // Messages after the client disconnected were not written, and wait like all that follow.
     const isWritten = ({ sequence }: KeptMessage): boolean => sequence <= entry.to;
     const unwritten = this.#given.filter((message) => !isWritten(message));
     const last = this.#given.findLast(isWritten);
@@ -152,9 +126,13 @@ class Walk {
   }
 }
 
+/** Stands for the stream that was active before the first entry that is kept. */
+const unknownStream = 0;
+
 /** Whether that stream, on that node, is the active one. */
 function isActive(active: Active | undefined, stream: number, node: string): boolean {
-  return active?.stream === stream && (active.node === undefined || active.node === node);
+  const isSame = active?.stream === stream || active?.stream === unknownStream;
+  return isSame && (active.node === undefined || active.node === node);
 }
 
 /** The stream that an entry makes active. */
@@ -194,9 +172,9 @@ export function messageOf(
 
 /** What a client gets first on its GET stream. */
 export interface MissedOnGet {
-  /** The place after which the messages come. */
+  /** The position after which the messages follow. */
   readonly at: string;
-  /** The place in the log of changes after which its changes come; undefined if those are unknown. */
+  /** The position in the log of changes after which its changes follow; undefined if it is unknown. */
   readonly changes: string | undefined;
   readonly messages: readonly KeptMessage[];
 }
@@ -232,7 +210,7 @@ function upTo({ sequence }: LogEntry, entries: readonly LogEntry[]): readonly Lo
   return entries.filter((entry) => entry.sequence <= sequence);
 }
 
-/** Whether the entries from that number on are all that the engine keeps: the one before them is gone, or there was none. */
+/** Whether the entries from that number on are the whole log that the engine keeps, because there is none before them. */
 export function isWholeLog([first]: readonly LogEntry[], from: number): boolean {
   return from <= 1 || (first !== undefined && (first.previous === 0 || first.previous >= from));
 }
@@ -248,10 +226,10 @@ export function holderOf(entries: readonly LogEntry[], stream: number, own: numb
 }
 
 /**
- * What a new GET stream gets first, from all entries that are kept: the messages that waited for it when the entry `own` opened it. If
- * an earlier stream carried something that no resume and no gap has covered since, `changes` is undefined: it may be lost, whether
- * that stream is open or not. `created` is the position in the log of changes at which the session began, and `haveChanged` says whether
- * the client was to be told of changes after a position.
+ * What a new GET stream gets first, from all entries that are kept: the messages that waited for it when the entry `own` opened
+ * it. If an earlier stream carried something that no resume and no gap has covered since, `changes` is undefined: it may be lost,
+ * whether that stream is open or not. `created` is the position in the log of changes at which the session began, and
+ * `haveChanged` returns whether changes after a position were meant for the client.
  */
 export function missedOnOpen(
   entries: readonly LogEntry[],
@@ -259,7 +237,7 @@ export function missedOnOpen(
   created: string | undefined,
   haveChanged: (position: string) => boolean,
 ): MissedOnGet {
-  const walk = walkTo(entries, own, created);
+  const walk = walkTo(entries, own.sequence, created);
   const { active, lost, changes, isUncovered } = walk;
   const mayBeLost =
     isUncovered ||
@@ -267,19 +245,24 @@ export function missedOnOpen(
   return { ...waitedIn(walk, own), changes: mayBeLost ? undefined : (lost?.c ?? changes) };
 }
 
-/** What the stream of a cursor that is no longer kept gets first: the messages that waited when the entry `own` resumed it. */
-export function missedAfterGap(entries: readonly LogEntry[], own: LogEntry): MissedOnGet {
-  return { ...waitedIn(walkTo(entries, own, undefined), own), changes: undefined };
+/** Whether a GET stream is open after these entries, which are all that are kept, or may be. */
+export function hasActive(entries: readonly LogEntry[]): boolean {
+  return walkTo(entries).active !== undefined;
 }
 
-/** Follows the log to the entry before `own`. */
-function walkTo(entries: readonly LogEntry[], own: LogEntry, created: string | undefined): Walk {
+/** What the stream of a cursor that is no longer kept gets first: the messages that waited when the entry `own` resumed it. */
+export function missedAfterGap(entries: readonly LogEntry[], own: LogEntry): MissedOnGet {
+  return { ...waitedIn(walkTo(entries, own.sequence), own), changes: undefined };
+}
+
+/** Follows the log to the entry before number `end`. */
+function walkTo(entries: readonly LogEntry[], end = Number.POSITIVE_INFINITY, created?: string): Walk {
   // A stream may have opened before the first kept entry, and carried anything.
-  const isWhole = entries[0]?.previous === 0;
-  const walk = new Walk(own.sequence, [], isWhole ? undefined : { stream: 0, node: undefined, since: 0 });
+  const isWhole = entries.length === 0 || entries[0]?.previous === 0;
+  const walk = new Walk(end, [], isWhole ? undefined : { stream: unknownStream, node: undefined, since: 0 });
   if (isWhole) walk.changes = created;
-  else walk.uncoveredChanges.add(0);
-  for (const entry of entries) if (entry.sequence < own.sequence) walk.next(entry);
+  else walk.uncoveredChanges.add(unknownStream);
+  for (const entry of entries) if (entry.sequence < end) walk.next(entry);
   return walk;
 }
 

@@ -1,21 +1,20 @@
 // The log of one session on this node: adds entries, and passes all entries on in order while a stream is open here.
-import type { JoinedCluster } from "../../backplane/joined-cluster.ts";
+import type { Cluster, FollowedLog } from "../../backplane/cluster.ts";
 import type { LogEntry } from "../../backplane/engine.ts";
-import type { Feed, LogReader } from "../../backplane/feed.ts";
+import type { LogReader } from "../../backplane/feed.ts";
 import { pauseInBackground } from "../../async/timers.ts";
 import { ignoreRejection } from "../../async/promises.ts";
 import { HalyardError } from "../../errors.ts";
 import { smallEntryText } from "../../backplane/stored.ts";
-import type { Logger } from "../../diagnostics/logger.ts";
 import { logRejection } from "../../diagnostics/rate-limited-log.ts";
-import type { ChangeLog } from "../../push/changes.ts";
-import { readSessionEntry, type SessionEntry } from "../../push/session-log.ts";
+import { readSessionEntry, type SessionEntry } from "../../push/session-entries.ts";
 
 import type { Connection } from "../../server/context/connection.ts";
 import type { ServerPort } from "../../server/calls/port.ts";
-import type { Witnessed } from "./witness.ts";
+import { logKeptMs } from "../../session/limits.ts";
+import type { StreamHost } from "./host.ts";
 import type { StreamOwner } from "./event-stream.ts";
-import type { SharedCursor } from "./shared-cursor.ts";
+import type { Cursor } from "./cursor.ts";
 
 /** How long an entry that the engine has stored may take to arrive, before it is read instead. */
 const arrivalMs = 250;
@@ -33,55 +32,54 @@ export interface PlacedEntry {
 export interface EntryTaker {
   /** Takes entries that arrived or were read together, each once and in the order of the log. */
   take(entries: readonly PlacedEntry[]): void;
-  /** Entries were lost. `kept` is the last one before them, if the engine still has it. */
+  /** Called when entries were lost. `kept` is the last one before them, if the engine still has it. */
   gap(kept: LogEntry | undefined): void;
 }
 
-/** What the streams of a session need in a cluster. */
-export interface SharedParts {
-  readonly cluster: JoinedCluster;
+/** The parts of a session that streams need. */
+export interface StreamParts extends StreamOwner<Cursor> {
+  readonly host: StreamHost;
   readonly server: ServerPort;
-  readonly host: Witnessed;
-  /** The log of changes, which every node reads. */
-  readonly changes: ChangeLog;
   readonly connection: Connection;
-  readonly log: SharedSessionLog;
-  readonly owner: StreamOwner<SharedCursor>;
+  readonly log: SessionLog;
   /** Lets work finish in the background, and logs its failure. */
   soon(work: Promise<unknown>): void;
+  /** Whether questions wait for the client to come back, and how they fail. */
+  readonly isAwaited: boolean;
+  giveUp(): void;
+  /** Called when the active stream has room again, or another became active. */
+  nextDrained(): void;
 }
 
-/** What the log of a session needs. */
-export interface SessionLogParts {
-  readonly cluster: JoinedCluster;
-  readonly logger: Logger;
-  readonly session: string;
-  /** The caller that the bytes of the log count for. */
-  readonly caller: string;
-  /** Milliseconds that the log is kept after its last entry. */
-  readonly keepMs: number;
-  /** Called when the engine no longer has the session. */
-  missing(): void;
-}
-
-export class SharedSessionLog implements LogReader {
-  readonly #parts: SessionLogParts;
+export class SessionLog implements LogReader {
+  readonly #host: StreamHost;
+  readonly #connection: Connection;
   readonly #taker: EntryTaker;
-  #feed: Feed | undefined;
+  #feed: FollowedLog | undefined;
   #users = 0;
   /** The entries that wait while a stream opens, so that they come after what it has missed. */
   #held: LogEntry[] | undefined;
   /** The number of the last entry that was passed on. */
   #passedTo = 0;
-  #turn: Promise<void> = Promise.resolve();
+  /** The work that runs now or last; undefined once it is done. */
+  #turn: Promise<void> | undefined;
 
-  constructor(parts: SessionLogParts, taker: EntryTaker) {
-    this.#parts = parts;
+  constructor(host: StreamHost, connection: Connection, taker: EntryTaker) {
+    this.#host = host;
+    this.#connection = connection;
     this.#taker = taker;
   }
 
   get node(): string {
-    return this.#parts.cluster.node;
+    return this.#cluster.node;
+  }
+
+  get #cluster(): Cluster {
+    return this.#host.server.cluster;
+  }
+
+  get #session(): string {
+    return this.#connection.session ?? "";
   }
 
   /** Adds an entry. Rejects if it is larger than nodes share, or the session is gone. */
@@ -102,7 +100,7 @@ export class SharedSessionLog implements LogReader {
         const added = await this.#add(entry);
         return added && this.#expect(added.sequence);
       } catch {
-        if (!this.#parts.cluster.hasJoined) return;
+        if (!this.#cluster.hasJoined) return;
         await pauseInBackground(pauseMs);
       }
     }
@@ -110,19 +108,25 @@ export class SharedSessionLog implements LogReader {
 
   /** Resolves with undefined if the session is gone. */
   async #add(entry: SessionEntry, follow?: "start"): Promise<LogEntry | undefined> {
-    const { cluster, session, caller, keepMs } = this.#parts;
+    const { caller } = this.#connection;
+    const { limits } = this.#host.settings;
+    const kept = { keepMs: logKeptMs(limits), maxBytes: limits.maxStreamBytes };
     const text = smallEntryText(entry);
-    // A log that has ended, or that the engine has lost with its session, must not begin again.
+    // A log that has ended, or that the engine has lost with its session, must not be created again.
     const onlyWith = entry.k === "get" || entry.k === "lost" ? "session" : undefined;
-    const sequence = await cluster.engine.append(session, text, { keepMs, follow, onlyWith, caller });
+    const sequence = await this.#cluster.engine.append(this.#session, text, {
+      ...kept,
+      follow,
+      onlyWith,
+      caller,
+    });
     return sequence === 0 ? undefined : { sequence, previous: sequence - 1, text };
   }
 
-  /** Adds an entry that opens a stream here. The log is followed until as many {@link SharedSessionLog.leave}. */
+  /** Adds an entry that opens a stream here. The log is followed until as many {@link SessionLog.leave}. */
   async enter(entry: SessionEntry): Promise<LogEntry> {
-    const { cluster, session } = this.#parts;
     this.#users++;
-    this.#feed ??= cluster.read(session, this);
+    this.#feed ??= this.#cluster.read(this.#session, this);
     try {
       return await this.append(entry, "start");
     } catch (error) {
@@ -138,21 +142,21 @@ export class SharedSessionLog implements LogReader {
 
   /** A stream that was opened here is closed. */
   leave(): void {
-    const { cluster, session, logger } = this.#parts;
+    const { cluster, logger } = this.#host.server;
     const feed = this.#feed;
     if (--this.#users > 0 || feed === undefined) return;
     this.#feed = undefined;
     cluster.stopReading(feed);
-    if (cluster.hasJoined) logRejection(logger, "Unfollowing a log", cluster.engine.unfollow(session));
+    if (cluster.hasJoined) logRejection(logger, "Unfollowing a log", cluster.engine.unfollow(this.#session));
   }
 
   read(from: number): Promise<readonly LogEntry[]> {
-    return this.#parts.cluster.engine.read(this.#parts.session, Math.max(from, 1));
+    return this.#cluster.engine.read(this.#session, Math.max(from, 1));
   }
 
   /** Runs one piece of work after the other, and passes the entries that arrive meanwhile on afterwards. */
   inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
-    const turn = this.#turn.then(async () => {
+    const turn = (this.#turn ?? Promise.resolve()).then(async () => {
       this.#held = [];
       try {
         return await work();
@@ -162,10 +166,11 @@ export class SharedSessionLog implements LogReader {
         this.pass(held);
       }
     });
-    this.#turn = turn.then(
-      () => {},
-      () => {},
-    );
+    const done = (): void => {
+      if (this.#turn === ended) this.#turn = undefined;
+    };
+    const ended: Promise<void> = turn.then(done, done);
+    this.#turn = ended;
     return turn;
   }
 
@@ -190,18 +195,17 @@ export class SharedSessionLog implements LogReader {
     this.#taker.gap(kept);
   }
 
-  /** The record of the session is gone: it has ended, or the engine has lost its data. */
+  /** The error for a session whose record is gone: it has ended, or the engine has lost its data. */
   #gone(): HalyardError {
-    const { cluster, missing } = this.#parts;
-    ignoreRejection(cluster.verify());
-    missing();
+    ignoreRejection(this.#cluster.verify());
+    this.#host.checkSession(this.#connection);
     return new HalyardError(
       "BACKPLANE_UNAVAILABLE",
       "The session has ended, or the engine has lost its data",
     );
   }
 
-  /** An own entry comes back like all others. If the bus has lost it, it is read. */
+  /** Reads an own entry from the engine if the bus does not deliver it in time. */
   #expect(sequence: number): void {
     const feed = this.#feed;
     if (feed === undefined || feed.position >= sequence) return;

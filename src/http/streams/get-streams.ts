@@ -1,23 +1,24 @@
 // The GET streams of one session that this node holds: each message of the session's log goes to the one that is active there.
 import type { LogEntry } from "../../backplane/engine.ts";
 import { sequenceOf } from "../../backplane/position.ts";
-import { Callbacks } from "../../async/callbacks.ts";
 import { peerOf } from "../../diagnostics/events.ts";
 import type { Principal } from "../../protocol/model.ts";
 import { isGranted } from "../../protocol/scopes.ts";
 import type { Letter } from "../../push/mailbox.ts";
-import { readSessionEntry, type Replaced, type SessionEntry } from "../../push/session-log.ts";
+import { readSessionEntry, type Replaced, type SessionEntry } from "../../push/session-entries.ts";
 import type { Connection } from "../../server/context/connection.ts";
 import type { HttpResponder } from "../edge/request.ts";
-import { EventStream, type StreamTimes } from "./event-stream.ts";
+import { eventHeaders } from "../edge/replies.ts";
+import { EventStream } from "./event-stream.ts";
+import type { StreamTimes } from "./host.ts";
 import { BackupMessages } from "./backup-messages.ts";
-import { GetBacklog } from "./get-backlog.ts";
-import { SharedCursor, unknownPosition } from "./shared-cursor.ts";
+import { Cursor, type StreamCursor, unknownPosition } from "./cursor.ts";
 import {
   type Active,
   activeBy,
   countsAfter,
   endsActive,
+  hasActive,
   holderOf,
   isWholeLog,
   type KeptMessage,
@@ -27,23 +28,28 @@ import {
   missedOnOpen,
   missedOnResume,
   movesAway,
-  type StreamCursor,
-} from "./shared-log.ts";
-import type { SharedParts, SharedSessionLog } from "./shared-session-log.ts";
+} from "./missed.ts";
+import type { StreamParts, SessionLog } from "./session-log.ts";
 
-type GetStream = EventStream<SharedCursor>;
+type GetStream = EventStream<Cursor>;
 type GetEntry = Extract<SessionEntry, { k: "get" }>;
 type LostEntry = Extract<SessionEntry, { k: "lost" }>;
 
-/** How many GET streams one session may have on one node; one more ends the oldest. */
+/**
+ * How many GET streams one session may have open on one node. One more ends the oldest. The dashboard shows as many lost ones.
+ */
 const maxGetStreams = 8;
 
-export class SharedGets {
-  readonly #parts: SharedParts;
+const noStreams: readonly GetStream[] = [];
+
+export class GetStreams {
+  readonly #parts: StreamParts;
   readonly #connection: Connection;
-  readonly #log: SharedSessionLog;
+  readonly #log: SessionLog;
   /** Open streams, least recently connected first. */
   #open: GetStream[] = [];
+  /** Streams whose clients have disconnected and may resume them, for the dashboard. */
+  #away: readonly GetStream[] = noStreams;
   #active: Active | undefined;
   /** A stream whose client may have missed messages, until it resumes it. */
   #abandoned: { readonly stream: number; readonly since: number } | undefined;
@@ -51,17 +57,16 @@ export class SharedGets {
   #firstElsewhere = Number.POSITIVE_INFINITY;
   /** The entry that ended the last stream, while none is active. */
   #lostEntry: LostEntry | undefined;
-  /** Messages that an open stream gives if it takes over: those of the active one, and those that wait while none is. */
-  readonly #backup: BackupMessages;
-  /** Made when the first message has to wait for its reader. */
-  readonly #backlogs = new WeakMap<GetStream, GetBacklog>();
-  readonly drains: Callbacks = new Callbacks();
+  /**
+   * Messages that an open stream repeats if it becomes active: those of the lost active one, and those that arrived while none
+   * was active.
+   */
+  #backup: BackupMessages | undefined;
 
-  constructor(parts: SharedParts) {
+  constructor(parts: StreamParts) {
     this.#parts = parts;
     this.#connection = parts.connection;
     this.#log = parts.log;
-    this.#backup = new BackupMessages(parts.server.limits.maxQueueBytes);
   }
 
   /** The stream that gets messages, if this node holds it. */
@@ -74,6 +79,15 @@ export class SharedGets {
     return this.#open;
   }
 
+  get lost(): readonly GetStream[] {
+    return this.#away;
+  }
+
+  /** The newest stream here whose reader has the scopes. */
+  withScopes(scopes: readonly string[] | undefined): GetStream | undefined {
+    return this.#open.findLast((stream) => isGranted(scopes, stream));
+  }
+
   /** Opens a stream without `Last-Event-ID`. It begins with the messages that waited for it. */
   connect(responder: HttpResponder, principal: Principal | undefined): Promise<void> {
     return this.#log.inTurn(async () => {
@@ -84,7 +98,7 @@ export class SharedGets {
     });
   }
 
-  /** Resumes the stream of the cursor. If some of what it has missed is gone, it begins with a notification for each topic. */
+  /** Resumes the stream of the cursor. If some of the missed messages are gone, it begins with a notification for each topic. */
   resume(
     cursor: Extract<StreamCursor, { kind: "get" }> | undefined,
     responder: HttpResponder,
@@ -99,7 +113,7 @@ export class SharedGets {
       const missed =
         resumed ?? missedAfterGap(isWholeLog(entries, from) ? entries : await this.#entries(1), own);
       const holder = holderOf(entries, number, own.sequence);
-      if (holder !== this.#log.node) {
+      if (holder !== undefined && holder !== this.#log.node) {
         this.#parts.server.observe?.({ type: "handover", from: holder, ...peerOf(this.#connection) });
       }
       this.#begin(number, own, entries, missed, responder, principal);
@@ -118,7 +132,7 @@ export class SharedGets {
     for (const own of this.#open.filter(({ log }) => log?.start === entry.s)) this.#drop(own, "moved");
   }
 
-  /** Writes a change. Only the active stream's node does, so that the session gets it once. */
+  /** Writes a change. Only the node of the active stream does so, so that the session gets it once. */
   write(text: string, position: string | undefined): boolean {
     const stream = this.active;
     if (stream === undefined) return true;
@@ -131,11 +145,18 @@ export class SharedGets {
     if (cursor === undefined) return;
     if (position !== undefined) {
       cursor.changes = position;
+      cursor.toldTo = position;
       cursor.changesAfterGap = undefined;
     }
     cursor.hasSent = true;
     cursor.hasTold = true;
-    stream.send(text, cursor.eventId());
+    stream.send(text, cursor.nextId());
+  }
+
+  /** Ends every stream, because the session ends here. Those whose clients are away need no more looking after. */
+  close(): void {
+    for (const stream of this.#open) stream.end();
+    this.#away = noStreams;
   }
 
   /** Called when a stream of this node is no longer connected. */
@@ -143,11 +164,12 @@ export class SharedGets {
     if (!this.#open.includes(stream)) return;
     const wasActive = this.active === stream;
     this.#open = this.#open.filter((other) => other !== stream);
+    if (stream.state === "lost") this.#away = [...this.#away, stream].slice(-maxGetStreams);
     const { start, changes = "", hasSent, hasTold, writtenTo = 0 } = stream.log ?? {};
     if (hasSent && start !== undefined) this.#abandoned = { stream: start, since: performance.now() };
     if (wasActive && start !== undefined) {
       this.#connection.listener?.forget();
-      // Until the log says so, messages belong to a stream without a reader.
+      // Until this entry is in the log, messages belong to a stream without a reader.
       this.#parts.soon(
         this.#log.appendAtLast({
           k: "lost",
@@ -164,28 +186,34 @@ export class SharedGets {
 
   /** Called when the reader of a stream has caught up. */
   drained(stream: GetStream): void {
-    for (const { text, id, sequence } of this.#backlogs.get(stream)?.takeAll() ?? []) {
+    for (const { text, id, sequence } of stream.log?.takeBacklog() ?? []) {
       this.#write(stream, text, id, sequence);
     }
-    if (stream === this.active) this.drains.call();
+    if (stream === this.active) this.#parts.nextDrained();
   }
 
-  /** Another node is gone: if its stream was active, one of this node takes over. The client resumes the other elsewhere, or is told. */
+  /**
+   * Another node has left: if its stream was active, one of this node becomes active. The client resumes the other stream
+   * elsewhere, or gets notifications.
+   */
   nodeLeft(node: string): void {
     const newest = this.#open.at(-1);
     const active = this.#active;
     if (active?.node === node && newest !== undefined) this.#takeOver(newest, [active.stream, node]);
   }
 
-  /** Entries were lost: the client is told, and nodes that read the log later find the active stream there again. */
+  /**
+   * Called when entries were lost: notifies the client, and logs the active stream again, so that nodes that read the log later
+   * find it.
+   */
   gap(kept: LogEntry | undefined): void {
     for (const { log } of this.#open) log?.rewind(kept);
     const { active } = this;
-    // Before the entries that follow, so on the stream that is active until now.
+    // This gap comes before the entries that follow, so it is written to the stream that has been active so far.
     if (this.#open.length > 0) this.#tellGap();
     this.#active = undefined;
     this.#lostEntry = undefined;
-    this.#backup.clear();
+    this.#backup?.clear();
     if (this.#open.length === 0) return;
     // After the entries that the log still has.
     queueMicrotask(() => {
@@ -195,20 +223,28 @@ export class SharedGets {
     });
   }
 
-  /** If a client does not come back to a stream in time, another of its streams says what it may have missed. */
-  tend(now: number, { resumeWindowMs }: StreamTimes): void {
+  /** If a client does not resume a stream in time, writes notifications for what it may have missed to another of its streams. */
+  tend(now: number, { resumeWindowMs }: StreamTimes, keepMs: number): void {
+    const isLate = this.#away.some((stream) => stream.age(now) >= resumeWindowMs);
+    this.#away = this.#away.filter((stream) => stream.age(now) < keepMs);
+    if (isLate && this.#open.length === 0) this.#parts.soon(this.#giveUp());
     const { since = Number.POSITIVE_INFINITY } = this.#abandoned ?? {};
     if (now - since >= resumeWindowMs && this.active !== undefined) this.#tellGap();
+  }
+
+  /** Fails the questions if the client has not reconnected in time, here or on another node. */
+  async #giveUp(): Promise<void> {
+    if (this.#parts.isAwaited && !hasActive(await this.#log.read(1))) this.#parts.giveUp();
   }
 
   #enter(which: Pick<GetEntry, "s" | "has" | "c">): Promise<LogEntry> {
     return this.#log.enter({ k: "get", ...which, n: this.#log.node });
   }
 
-  /** Whether the client was to be told of changes after that position, or nobody knows. */
+  /** Whether changes after that position were meant for the client, or that is unknown. */
   #haveChanged(position: string): boolean {
     const { listener } = this.#connection;
-    return !listener || this.#parts.changes.since(position, listener, "everything")?.length !== 0;
+    return !listener || this.#parts.server.changes.since(position, listener, "everything")?.length !== 0;
   }
 
   /** The entries from that number on. If they cannot be read, the stream does not open. */
@@ -221,7 +257,10 @@ export class SharedGets {
     }
   }
 
-  /** Writes what the stream has missed, without a pause in which a change could be lost. Then `own` and the entries after it decide. */
+  /**
+   * Writes the missed messages synchronously, so that no change is lost meanwhile. Then the entry `own` and those after it
+   * decide.
+   */
   #begin(
     number: number,
     own: LogEntry,
@@ -230,31 +269,42 @@ export class SharedGets {
     responder: HttpResponder,
     principal: Principal | undefined,
   ): void {
-    const { changes, owner } = this.#parts;
+    const { changes } = this.#parts.server;
     const { listener } = this.#connection;
     const later = entries.filter(({ sequence }) => sequence >= own.sequence);
     this.#log.pass(entries.slice(0, entries.length - later.length));
-    const since = missed.changes && listener && changes.since(missed.changes, listener, principal);
-    const told = since ? missed.changes : unknownPosition;
-    const cursor = Object.assign(new SharedCursor("get", true), {
+    const missedChanges = missed.changes && listener && changes.since(missed.changes, listener, principal);
+    const since = missedChanges && this.#untold(missedChanges, number);
+    const isTold = since && since.length === 0 && missedChanges?.length !== 0;
+    const cursor = Object.assign(new Cursor("get", true), {
       start: number,
       at: missed.at,
-      changes: told,
+      changes: isTold ? changes.position : since ? missed.changes : unknownPosition,
+      toldFrom: since ? missed.changes : changes.position,
+      toldTo: changes.position,
       writtenTo: own.sequence,
     });
     for (const old of this.#open.filter(({ log }) => log?.start === number)) this.#drop(old);
-    const stream = new EventStream("get", responder, this.#parts, owner, cursor);
+    // One that begins with a gap is another stream for those who look at the streams.
+    const away = since ? this.#away.find(({ log }) => log?.start === number) : undefined;
+    this.#away = this.#away.filter(({ log }) => log?.start !== number);
+    const stream = away ?? new EventStream("get", responder, this.#parts, this.#parts, cursor);
     stream.readWith(principal);
-    this.#open.push(stream);
+    // Not `push`, which would reserve room for 16 more.
+    this.#open = [...this.#open, stream];
     this.#active = { stream: number, node: this.#log.node, since: own.sequence };
-    stream.open(number === own.sequence ? "opened" : "resumed");
+    if (away === undefined) stream.open(number === own.sequence ? "opened" : "resumed");
+    else {
+      stream.resume(responder.stream(eventHeaders), cursor);
+      stream.prime();
+    }
     // A client that has resumed it on another node meanwhile gets everything there.
     const isMoved = later.some(({ text }) => this.#isMoved(text, number));
     if (!isMoved) this.#replay(stream, since || undefined, missed.messages);
     this.#log.pass(later);
     this.#log.start(entries.at(-1) ?? own);
     if (this.#open.length > maxGetStreams) this.#makeRoom();
-    this.drains.call();
+    this.#parts.nextDrained();
   }
 
   #isMoved(text: string, number: number): boolean {
@@ -264,15 +314,32 @@ export class SharedGets {
 
   #replay(stream: GetStream, since: readonly Letter[] | undefined, messages: readonly KeptMessage[]): void {
     if (since === undefined) this.#tellGap();
-    else for (const { text, position } of since) this.#writeChange(stream, text, position);
-    for (const message of messages) this.#send(stream, message);
+    const last = since?.at(-1);
+    for (const change of since ?? []) {
+      // With the last one the client has all changes, also those that were merged with an earlier one.
+      const position = change === last ? this.#parts.server.changes.position : change.position;
+      this.#writeChange(stream, change.text, position);
+    }
+    if (since !== undefined && stream.log) stream.log.changes = this.#parts.server.changes.position;
+    for (const message of messages) this.#send(stream, message, true);
   }
 
-  /** Ends the oldest stream. Its client cannot resume it, so that another of its streams says what it may have missed. */
+  /** The changes that the client did not get on another stream, which took over while this one was lost. */
+  #untold(letters: readonly Letter[], number: number): readonly Letter[] {
+    const other = this.active?.log;
+    if (other === undefined || other.start === number) return letters;
+    return letters.filter(({ position = "" }) => !other.hasToldChange(position));
+  }
+
+  /**
+   * Ends the oldest stream. Its client cannot resume it, so another of its streams gets notifications for what it may have
+   * missed.
+   */
   #makeRoom(): void {
     const [oldest] = this.#open;
     oldest?.end();
-    if (oldest?.log?.hasSent) this.#tellGap();
+    const isTold = this.active?.log?.changesAfterGap !== undefined;
+    if (oldest?.log?.hasSent && !isTold) this.#tellGap();
   }
 
   /** Forgets a stream whose client has another connection for it. */
@@ -282,52 +349,55 @@ export class SharedGets {
     this.#log.leave();
   }
 
-  /** The client may have missed messages: its stream begins with a notification for each topic. */
+  /** Notifies a client that may have missed messages: writes a notification for each topic to its active stream. */
   #tellGap(): void {
     const { session } = this.#connection;
     const cursor = this.active?.log;
+    const { position } = this.#parts.server.changes;
     if (cursor !== undefined) {
-      cursor.changes = unknownPosition;
-      cursor.changesAfterGap = this.#parts.changes.position;
+      const told = { toldFrom: position, toldTo: position };
+      Object.assign(cursor, { changes: unknownPosition, changesAfterGap: position, ...told });
     }
     this.#abandoned = undefined;
     this.#parts.server.observe?.({ type: "gap", session });
     this.#connection.listener?.markGap();
-    this.drains.call();
+    this.#parts.nextDrained();
   }
 
   #activated(entry: GetEntry, at: LogEntry): void {
     if (!countsAfter(this.#active, entry)) return;
     const active = activeBy(entry, at);
     const lost = this.#lostEntry;
-    const waiting = this.#active === undefined ? this.#backup.takeAfter(0) : [];
+    const waiting = this.#active === undefined ? this.#takeBackup(0) : [];
     this.#active = active;
     this.#lostEntry = undefined;
-    this.#backup.clear();
+    this.#backup?.clear();
     this.#firstElsewhere = Number.POSITIVE_INFINITY;
-    // The client gets what it missed on the stream that it has resumed, or is told on a new one.
+    // The client gets the missed messages on the stream that it has resumed, or notifications on a new one.
     if (entry.s === undefined || this.#abandoned?.stream === active.stream) this.#abandoned = undefined;
     const own = this.active;
     if (own === undefined) return;
     if (entry.over) this.#tellOverlooked(own, lost);
     if (waiting === undefined) this.#tellGap();
     for (const message of waiting ?? []) this.#send(own, message);
-    this.drains.call();
+    this.#parts.nextDrained();
   }
 
-  /** A stream takes over: it tells the changes that the client was not told of on the lost one, or that there is a gap. */
+  /** For a stream that becomes active: writes the changes that were not written to the lost one, or notifications about a gap. */
   #tellOverlooked(stream: GetStream, lost: LostEntry | undefined): void {
     const { listener } = this.#connection;
-    const since = lost && listener && this.#parts.changes.since(lost.c, listener, stream);
+    const { changes } = this.#parts.server;
+    const since = lost && listener && changes.since(lost.c, listener, stream);
     // Without their position, since the client has not read the log of changes up to there on this stream.
     for (const { text } of since ?? []) this.#writeChange(stream, text, undefined);
     if (since === undefined) this.#tellGap();
+    else if (stream.log) Object.assign(stream.log, { toldFrom: lost?.c, toldTo: changes.position });
   }
 
   #lost(entry: LostEntry): void {
     const { s, n, to, told } = entry;
     if (!endsActive(this.#active, entry)) return;
-    const unwritten = this.#backup.takeAfter(to);
+    const unwritten = this.#takeBackup(to);
     this.#active = undefined;
     this.#lostEntry = entry;
     const isElsewhere = n !== this.#log.node;
@@ -337,11 +407,11 @@ export class SharedGets {
     const newest = this.#open.at(-1);
     if (newest === undefined) return;
     if (unwritten === undefined) this.#connection.listener?.markGap();
-    for (const message of unwritten ?? []) this.#backup.add(message);
+    for (const message of unwritten ?? []) this.#keepBackup(message);
     this.#takeOver(newest, []);
   }
 
-  /** Has the log say that messages belong to an open stream, with `over` only if that one is still active. */
+  /** Logs that messages belong to an open stream; with `over`, only if that one is still active. */
   #takeOver(stream: GetStream, over?: Replaced): void {
     const { start } = stream.log ?? {};
     if (start === undefined) return;
@@ -351,29 +421,37 @@ export class SharedGets {
   #pushed(message: KeptMessage): void {
     const stream = this.active;
     if (stream === undefined) this.#firstElsewhere = Math.min(this.#firstElsewhere, message.sequence);
-    if (this.#open.some((other) => other !== stream)) this.#backup.add(message);
+    if (this.#open.some((other) => other !== stream)) this.#keepBackup(message);
     if (stream !== undefined) this.#send(stream, message);
   }
 
-  #send(stream: GetStream, { text, position, sequence, scopes }: KeptMessage): void {
+  #keepBackup(message: KeptMessage): void {
+    this.#backup ??= new BackupMessages(this.#parts.server.limits.maxQueueBytes);
+    this.#backup.add(message);
+  }
+
+  #takeBackup(sequence: number): readonly KeptMessage[] | undefined {
+    return this.#backup === undefined ? [] : this.#backup.takeAfter(sequence);
+  }
+
+  #send(stream: GetStream, { text, position, sequence, scopes }: KeptMessage, isReplayed = false): void {
     const cursor = stream.log;
     if (cursor === undefined || sequence <= sequenceOf(cursor.at)) return;
     cursor.at = position;
-    if (!isGranted(scopes, stream)) return;
-    const backlog = this.#backlogs.get(stream) ?? new GetBacklog();
-    const isBehind = stream.congested || !backlog.isEmpty;
-    // The notifications about a gap come first, and are written as soon as the reader takes them.
+    // Without an id: by the log it belongs to the active stream, whose reader may not have it.
+    if (!isGranted(scopes, stream)) return void this.withScopes(scopes)?.send(text, undefined);
+    const isBehind = stream.congested || cursor.isBehind;
+    // The notifications about a gap come first, and are written as soon as the reader has room.
     if (!isBehind && cursor.changesAfterGap !== undefined) {
       cursor.changes = cursor.changesAfterGap;
       cursor.changesAfterGap = undefined;
     }
     cursor.hasSent = true;
-    const id = cursor.eventId();
+    const id = cursor.nextId();
     if (!isBehind) return this.#write(stream, text, id, sequence);
-    this.#backlogs.set(stream, backlog);
-    backlog.add({ text, id, sequence });
-    // The client resumes, and gets the rest from the log.
-    if (backlog.length > this.#parts.server.limits.maxQueueBytes) stream.destroy();
+    // The client resumes, and gets the rest from the log. What is replayed must not cut it off again: the log limits that.
+    const waiting = cursor.putAside({ text, id, sequence }, isReplayed);
+    if (waiting > this.#parts.server.limits.maxQueueBytes) stream.destroy();
   }
 
   #write(stream: GetStream, text: string, id: string | undefined, sequence: number): void {

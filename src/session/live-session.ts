@@ -1,13 +1,22 @@
-// What sessions that several nodes share need of each session and of their endpoint.
-import type { JoinedCluster } from "../backplane/joined-cluster.ts";
+// The parts of a session and of its endpoint that `Sessions` needs.
+import type { Cluster } from "../backplane/cluster.ts";
 import type { RateLimitedLog } from "../diagnostics/rate-limited-log.ts";
 import type { RequestId } from "../wire/message.ts";
 import type { SessionChange, SessionRecord, SessionState } from "./record.ts";
-import type { ClosableSession } from "./sessions.ts";
+import type { SessionEnd } from "../diagnostics/events.ts";
+import type { Principal } from "../protocol/model.ts";
 
-/** A session that other nodes may change. */
-export interface SharedSession extends ClosableSession {
-  /** The state that the engine had last, as far as this node knows. */
+/** A session that this process holds. Other nodes may change it. */
+export interface LiveSession {
+  readonly id: string;
+  readonly principal: Principal | undefined;
+  /** The key that limits count it for. */
+  readonly caller: string;
+  /** Whether a stream is open or a call is running. */
+  readonly busy: boolean;
+  /** Whether its client is connected: to a stream, or waiting for the response to a call. */
+  readonly connected: boolean;
+  /** The state that the engine had last, to the knowledge of this node. */
   readonly saved: {
     readonly version: number;
     /** The caller that opened the session, for which it counts on all nodes. */
@@ -18,24 +27,26 @@ export interface SharedSession extends ClosableSession {
     readonly isPending: boolean;
     /** The record with all changes. */
     record(): SessionRecord;
-    /** What the client has changed here since. */
+    /** The changes of the client here since the last save. */
     pending(): SessionChange | undefined;
-    /** Notes that the engine has this change. */
+    /** Notes that the engine has stored this change. */
     settle(change: SessionChange): void;
-    /** Takes over what other nodes have changed, and keeps what is pending. */
+    /** Applies the changes of other nodes, and keeps the pending ones. */
     adopt(record: SessionState & Pick<SessionRecord, "version" | "opener">): void;
-    /** The same for one change, which leads from the known version to the next. */
+    /** Applies one change, which leads from the known version to the next. */
     follow(change: SessionChange): void;
     /** The subscriptions of a state that the session does not have here. */
     missing(state: SessionState): readonly string[];
   };
+  /** Closes its streams here and cancels its calls. With a reason, the author's `onSessionClosed` is called. */
+  close(reason?: SessionEnd): void;
   /** Cancels a call. */
   cancel(id: RequestId, reason: string): void;
 }
 
-/** What shared sessions need of their endpoint. */
-export interface SharedHost<Live> {
-  readonly cluster: JoinedCluster;
+/** The parts of an endpoint that its sessions need. */
+export interface SessionHost<Live> {
+  readonly cluster: Cluster;
   /** Resolves when this node has joined the cluster. */
   readonly joined: Promise<void>;
   readonly log: RateLimitedLog;
@@ -43,6 +54,6 @@ export interface SharedHost<Live> {
   revive(record: SessionRecord, caller: string): Live | undefined;
   /** Whether the caller may have these subscriptions, too, on this node. */
   hasRoomFor(caller: string, subscriptions: readonly string[]): boolean;
-  /** Calls `SharedSessions.sweep` from now on, while it has something to do. */
+  /** Calls `Sessions.sweep` from now on, while it has something to do. */
   wake(): void;
 }
