@@ -172,7 +172,8 @@ async function measureOAuth(): Promise<void> {
   const sources = await bundle([], { ...options, alias });
   const all = { contents: 'export * from "halyard/client/oauth";', resolveDir: "." };
   const whole = await bundle([], { ...options, alias, stdin: all, splitting: false });
-  hold("bundled oauth for browsers, bytes minified", published.bytes, 50_500, largestOf(sources.parts));
+  // 22,600 of these bytes are oauth4webapi: requests, proofs and checks that others review are worth more than their size.
+  hold("bundled oauth for browsers, bytes minified", published.bytes, 73_000, largestOf(sources.parts));
   report("  gzip", published.gzip);
   report(
     "  of that, its dependency",

@@ -163,7 +163,7 @@ export const sections: readonly Section[] = [
       { file: "client/http/event-stream.ts", constants: ["maxIdLength"] },
       { file: "client/http/requester.ts", constants: ["maxRedirects"] },
       { file: "client/http/failure.ts", constants: ["maxExcerpt"] },
-      { file: "client/oauth/net/create-net.ts", constants: ["maxBytes"] },
+      { file: "client/oauth/net/net.ts", constants: ["maxBytes"] },
       { file: "client/oauth/platform/node-file-store.ts", constants: ["maxFileBytes"] },
     ],
   },

@@ -17,5 +17,5 @@ export type {
   TextSource,
   WorkloadIdentityOptions,
 } from "./settings/options.ts";
-export type { TokenStore } from "./settings/store.ts";
-export { memoryStore } from "./tokens/memory-store.ts";
+export type { TokenStore } from "./store/token-store.ts";
+export { memoryStore } from "./store/memory-store.ts";

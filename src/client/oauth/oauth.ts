@@ -1,12 +1,8 @@
 // What `connect` is given to obtain tokens: for a person, or for a machine.
 import type { AuthRefusal, AuthReply, AuthRequest, ClientAuth, HeaderFields } from "../settings/auth.ts";
-import { Access } from "./access.ts";
-import type { OAuthSettings } from "./acquisition.ts";
-import { clientCredentialsGrant } from "./grants/client-credentials.ts";
-import { enterpriseGrant } from "./grants/enterprise.ts";
 import type { Grant } from "./grants/grant.ts";
+import { clientCredentialsGrant, enterpriseGrant, workloadGrant } from "./grants/machine.ts";
 import { personGrant } from "./grants/person.ts";
-import { workloadGrant } from "./grants/workload.ts";
 import type { Identity } from "./registration.ts";
 import { checkOAuthOptions } from "./settings/checks.ts";
 import type {
@@ -16,12 +12,14 @@ import type {
   SharedOAuthOptions,
   WorkloadIdentityOptions,
 } from "./settings/options.ts";
-import { memoryStore } from "./tokens/memory-store.ts";
+import { memoryStore } from "./store/memory-store.ts";
+import { TokenHolder } from "./token-holder.ts";
+import type { OAuthSettings } from "./token-source.ts";
 
 /** Obtains tokens for clients, keeps them, and refreshes them. One serves any number of clients and servers. */
 export class OAuth implements ClientAuth {
   readonly #settings: OAuthSettings;
-  readonly #accesses = new Map<string, Access>();
+  readonly #holders = new Map<string, TokenHolder>();
 
   /** @internal */
   constructor(settings: OAuthSettings) {
@@ -29,28 +27,28 @@ export class OAuth implements ClientAuth {
   }
 
   headers({ server, url, method }: AuthRequest): HeaderFields | Promise<HeaderFields> {
-    return this.#accessTo(server).headers(url, method);
+    return this.#holderFor(server).headers(url, method);
   }
 
   refused(refusal: AuthRefusal): Promise<boolean> {
-    return this.#accessTo(refusal.server).refused(refusal);
+    return this.#holderFor(refusal.server).refused(refusal);
   }
 
   replied(reply: AuthReply): void {
-    this.#accessTo(reply.server).replied(reply);
+    this.#holderFor(reply.server).replied(reply);
   }
 
   /** Forgets the tokens for a server, here and in the store. */
   signOut(server: string | URL): Promise<void> {
     if (!URL.canParse(String(server)))
       throw new TypeError("signOut: server must be the URL that you passed to connect()");
-    return this.#accessTo(new URL(server).href).forget();
+    return this.#holderFor(new URL(server).href).forget();
   }
 
-  #accessTo(server: string): Access {
-    let access = this.#accesses.get(server);
-    if (access === undefined) this.#accesses.set(server, (access = new Access(this.#settings, server)));
-    return access;
+  #holderFor(server: string): TokenHolder {
+    let holder = this.#holders.get(server);
+    if (holder === undefined) this.#holders.set(server, (holder = new TokenHolder(this.#settings, server)));
+    return holder;
   }
 }
 
@@ -70,7 +68,7 @@ export class OAuth implements ClientAuth {
  */
 export function oauth(options: OAuthOptions = {}): OAuth {
   checkOAuthOptions("oauth", options);
-  return create(options, options, personGrant(options));
+  return create(options, personGrant(options));
 }
 
 /**
@@ -90,7 +88,7 @@ export function oauth(options: OAuthOptions = {}): OAuth {
  */
 export function clientCredentials(options: ClientCredentialsOptions): OAuth {
   checkOAuthOptions("clientCredentials", options);
-  return create(options, options, clientCredentialsGrant());
+  return create(options, clientCredentialsGrant());
 }
 
 /**
@@ -116,7 +114,7 @@ export function clientCredentials(options: ClientCredentialsOptions): OAuth {
 export function enterpriseManaged(options: EnterpriseManagedOptions): OAuth {
   checkOAuthOptions("enterpriseManaged", options);
   const { identityProvider } = options;
-  return create(options, options, enterpriseGrant(identityProvider), [identityProvider.issuer]);
+  return create(options, enterpriseGrant(identityProvider), [identityProvider.issuer]);
 }
 
 /**
@@ -135,16 +133,15 @@ export function enterpriseManaged(options: EnterpriseManagedOptions): OAuth {
  */
 export function workloadIdentity(options: WorkloadIdentityOptions): OAuth {
   checkOAuthOptions("workloadIdentity", options);
-  return create(options, options, workloadGrant(options.assertion));
+  return create(options, workloadGrant(options.assertion));
 }
 
 function create(
-  shared: SharedOAuthOptions,
-  identity: Identity,
+  options: SharedOAuthOptions & Identity,
   grant: Grant,
   trusted: readonly string[] = [],
 ): OAuth {
-  const { issuer, store = memoryStore() } = shared;
+  const { issuer, store = memoryStore() } = options;
   const given = issuer === undefined || issuer === "announced" ? [] : [issuer];
-  return new OAuth({ grant, identity, shared, store, trusted: [...given, ...trusted] });
+  return new OAuth({ grant, options, store, trusted: [...given, ...trusted] });
 }

@@ -1,16 +1,16 @@
 // How a client is known at an authorization server: as it was registered by hand, by its metadata document, or by registering itself.
-import type { AuthorizationServer, Client } from "oauth4webapi";
+import * as oauth from "oauth4webapi";
+import { Secrets } from "../redaction/secrets.ts";
 import { readReply } from "./grants/reply.ts";
 import type { Net } from "./net/net.ts";
-import { shown } from "./net/shown.ts";
 import { shownUrl } from "../settings/shown.ts";
-import { OAuthError } from "./settings/errors.ts";
+import { OAuthError, shown } from "./settings/errors.ts";
 import { isLoopback } from "../../wire/loopback.ts";
 import type { ClientProof, OAuthOptions } from "./settings/options.ts";
-import type { TokenStore } from "./settings/store.ts";
-import { issuerShelf, registrationShelf } from "./tokens/tokens.ts";
+import type { TokenStore } from "./store/token-store.ts";
+import { issuerOf, registrationOf } from "./store/stored.ts";
 
-/** Who this client is, as its user has said. */
+/** What the user says about this client. */
 export type Identity = Pick<OAuthOptions, "clientId" | "clientMetadataUrl" | "clientName" | "issuer"> &
   ClientProof;
 
@@ -26,52 +26,56 @@ export class Registrations {
 
   /** The redirect URI with which the client has registered itself at an authorization server. */
   async redirectUri(issuer: string): Promise<string | undefined> {
-    return (await registrationShelf(this.#store, issuer).read())?.redirectUri;
+    return (await registrationOf(this.#store, issuer).read())?.redirectUri;
   }
 
   /** The client that the user has named, or the one that tokens were issued to, unless its secret has expired. */
-  async known(as: AuthorizationServer, issuedTo: Client): Promise<Client | undefined> {
+  async known(as: oauth.AuthorizationServer, issuedTo: oauth.Client): Promise<oauth.Client | undefined> {
     return (await this.#configured(as)) ?? (isOver(issuedTo) ? undefined : issuedTo);
   }
 
   /**
-   * The client as an authorization server knows it; registers it if need be. What is registered is kept only once somebody has signed in
-   * with it, and not while they do: of a client that is no longer known, a person sees an error page, and this process hears nothing.
+   * The client as an authorization server knows it; registers it if need be. A registration is kept only after a sign-in has succeeded with
+   * it, and removed before the next one: if the client is no longer known, the person sees an error page, and this process learns nothing.
    */
   async take(
-    as: AuthorizationServer,
+    as: oauth.AuthorizationServer,
     net: Net,
     redirectUri: string | undefined,
     signal: AbortSignal,
-  ): Promise<Client> {
+  ): Promise<oauth.Client> {
     const configured = await this.#configured(as);
     if (configured) return configured;
     if (redirectUri === undefined) return { client_id: "" };
-    const shelf = registrationShelf(this.#store, as.issuer);
-    const before = await shelf.read();
+    const stored = registrationOf(this.#store, as.issuer);
+    const before = await stored.read();
     if (before?.redirectUri !== redirectUri || isOver(before.client))
       return register(as, net, redirectUri, this.#metadata(as, redirectUri), signal);
-    await shelf.swap(before, undefined);
+    await stored.swap(before, undefined);
     return before.client;
   }
 
-  /** Keeps a client with which somebody has signed in, for the next time. */
-  async keep(as: AuthorizationServer, client: Client, redirectUri: string | undefined): Promise<void> {
+  /** Keeps a client after a sign-in has succeeded with it, for the next time. */
+  async keep(
+    as: oauth.AuthorizationServer,
+    client: oauth.Client,
+    redirectUri: string | undefined,
+  ): Promise<void> {
     if (redirectUri === undefined || (await this.#configured(as))) return;
-    const shelf = registrationShelf(this.#store, as.issuer);
-    await shelf.swap(await shelf.read(), { issuer: as.issuer, client, redirectUri });
+    const stored = registrationOf(this.#store, as.issuer);
+    await stored.swap(await stored.read(), { issuer: as.issuer, client, redirectUri });
   }
 
   /** Forgets a client that the authorization server no longer knows. Resolves with false if the user has named it. */
-  async forget(as: AuthorizationServer, clientId: string): Promise<boolean> {
+  async forget(as: oauth.AuthorizationServer, clientId: string): Promise<boolean> {
     if (await this.#configured(as)) return false;
-    const shelf = registrationShelf(this.#store, as.issuer);
-    const kept = await shelf.read();
-    if (kept?.client.client_id === clientId) await shelf.swap(kept, undefined);
+    const stored = registrationOf(this.#store, as.issuer);
+    const kept = await stored.read();
+    if (kept?.client.client_id === clientId) await stored.swap(kept, undefined);
     return true;
   }
 
-  async #configured(as: AuthorizationServer): Promise<Client | undefined> {
+  async #configured(as: oauth.AuthorizationServer): Promise<oauth.Client | undefined> {
     const { clientId, clientMetadataUrl } = this.#identity;
     if (clientId !== undefined) {
       await this.#bind(clientId, as.issuer);
@@ -84,9 +88,9 @@ export class Registrations {
   /** Throws if a client that was registered by hand was used at another authorization server before: it is not known here. */
   async #bind(clientId: string, issuer: string): Promise<void> {
     if (issuer === this.#identity.issuer) return;
-    const shelf = issuerShelf(this.#store, clientId);
-    await shelf.swap(undefined, issuer);
-    const bound = await shelf.read();
+    const stored = issuerOf(this.#store, clientId);
+    await stored.swap(undefined, issuer);
+    const bound = await stored.read();
     if (bound === issuer) return;
     throw new OAuthError(
       "issuer",
@@ -94,7 +98,7 @@ export class Registrations {
     );
   }
 
-  #metadata(as: AuthorizationServer, redirectUri: string): Partial<Client> {
+  #metadata(as: oauth.AuthorizationServer, redirectUri: string): Partial<oauth.Client> {
     const methods = as.token_endpoint_auth_methods_supported ?? ["client_secret_basic"];
     const method = ["none", "client_secret_basic", "client_secret_post"].find((one) => methods.includes(one));
     return {
@@ -109,38 +113,47 @@ export class Registrations {
 }
 
 /** Whether the secret of a client has expired. */
-function isOver({ client_secret_expires_at: until }: Client): boolean {
+function isOver({ client_secret_expires_at: until }: oauth.Client): boolean {
   return typeof until === "number" && until > 0 && until * 1000 < Date.now();
 }
 
 async function register(
-  as: AuthorizationServer,
+  as: oauth.AuthorizationServer,
   net: Net,
   redirectUri: string,
-  metadata: Partial<Client>,
+  metadata: Partial<oauth.Client>,
   signal: AbortSignal,
-): Promise<Client> {
+): Promise<oauth.Client> {
   if (as.registration_endpoint === undefined) {
     throw new OAuthError(
       "registration",
       `${shown(as.issuer)} does not let clients register themselves: register this one there, and pass clientId and issuer`,
     );
   }
-  // oauth4webapi would send the same with 2 KB more.
-  const headers = { accept: "application/json", "content-type": "application/json" };
-  const request = { method: "POST", headers, body: JSON.stringify(metadata), signal };
-  const { response, body, problem } = await readReply(await net.fetch(as.registration_endpoint, request));
-  // Many respond with 200, or forget to say when a secret expires, or that a client is registered as it wished.
-  if (response.ok && typeof body?.["client_id"] === "string") {
-    const { client_id, client_secret, client_secret_expires_at, token_endpoint_auth_method } = {
-      ...metadata,
-      ...(body as Client),
-    };
-    return { client_id, client_secret, client_secret_expires_at, token_endpoint_auth_method };
-  }
+  const secrets = new Secrets();
+  const options = await net.endpoint(as.registration_endpoint, secrets, signal);
+  const { response, body, problem } = await readReply(
+    await oauth.dynamicClientRegistrationRequest(as, metadata, options),
+    secrets,
+  );
+  if (response.ok && body?.["client_id"] && typeof body["client_id"] === "string")
+    return clientOf({ ...metadata, ...body });
   const example = redirectUri.startsWith("http://127.") ? ', such as "http://localhost/callback"' : "";
   throw new OAuthError(
     "registration",
     `${shownUrl(as.registration_endpoint)} did not register this client with the redirect URI ${redirectUri}: ${problem}. Pass another redirectUri${example}, or register it yourself and pass its clientId and issuer`,
   );
+}
+
+/** Many respond with 200, or forget to say when a secret expires, or that a client is registered as it wished. */
+async function clientOf(registered: Readonly<Record<string, unknown>>): Promise<oauth.Client> {
+  const { client_id, client_secret: secret, token_endpoint_auth_method } = registered;
+  const until = registered["client_secret_expires_at"];
+  const used = {
+    client_id,
+    client_secret: typeof secret === "string" && secret !== "" ? secret : undefined,
+    client_secret_expires_at: Number.isFinite(until) ? Math.max(until as number, 0) : 0,
+    token_endpoint_auth_method,
+  };
+  return oauth.processDynamicClientRegistrationResponse(new Response(JSON.stringify(used), { status: 201 }));
 }

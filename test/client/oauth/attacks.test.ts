@@ -1,7 +1,7 @@
 // Somebody who wants the tokens, and bad luck: what must not leak, grow without end, come back, or get lost.
 import { inspect } from "node:util";
 import { connect } from "halyard/client";
-import { clientCredentials, memoryStore, oauth, type TokenStore } from "halyard/client/oauth";
+import { clientCredentials, memoryStore, oauth, OAuthError, type TokenStore } from "halyard/client/oauth";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { passSeconds } from "../../support/clock.ts";
 import { ProtectedServer } from "../../support/protected-server.ts";
@@ -129,6 +129,25 @@ describe("errors", () => {
       expect(sent.filter((value) => message.includes(value))).toEqual([]);
     },
   );
+
+  test.each([{ token_type: "mac" }, { token_type: "DPoP" }, { error: "invalid_grant" }])(
+    "and their causes do not contain a token that is of no use: %j",
+    async (odd) => {
+      const { issuer, server } = await start();
+      issuer.token = odd;
+      const error: unknown = await open(server).catch((reason: unknown) => reason);
+      expect(error).toBeInstanceOf(OAuthError);
+      expect(inspect(error, { depth: 20, showHidden: true })).not.toMatch(/(?:access|refresh|code)-\d+-of/);
+    },
+  );
+
+  test("and their causes do not contain the code of an answer that is refused", async () => {
+    const { issuer, server } = await start();
+    issuer.redirect = { response: "a JWT" };
+    const error: unknown = await open(server).catch((reason: unknown) => reason);
+    expect(error).toMatchObject({ problem: "response", message: expect.stringContaining("is not valid: ") });
+    expect(inspect(error, { depth: 20, showHidden: true })).not.toMatch(/code-\d+-of/);
+  });
 
   test.each([undefined, "access-of-the-user"])(
     "do not contain the token that a server repeats: %s",

@@ -108,6 +108,22 @@ describe("the token endpoint", () => {
       "header",
     ],
     ["refuses the grant", refusal("unauthorized_client"), "denied", "allow this grant for the client"],
+    [
+      "refuses with a challenge besides",
+      {
+        status: 401,
+        headers: { "www-authenticate": 'Basic realm="issuer"' },
+        body: { error: "invalid_client" },
+      },
+      "denied",
+      'refused with "invalid_client": check clientId',
+    ],
+    [
+      "refuses with a text that is JSON",
+      { status: 400, headers: { "content-type": "text/plain" }, body: { error: "invalid_scope" } },
+      "denied",
+      "ask for other scopes",
+    ],
     ["refuses with 200, as some do", { body: { error: "invalid_scope" } }, "denied", "ask for other scopes"],
     ["refuses with an error of its own", refusal("toString"), "denied", 'refused with "toString"'],
     [
@@ -170,6 +186,12 @@ describe("the token endpoint", () => {
       expect(await whoami(server, auth)).toBe(`alice of ${issuer.issuer}`);
     },
   );
+});
+
+test("a request for a token does not name the library that makes it", async () => {
+  const { issuer, server } = await startScripted();
+  await whoami(server, clientCredentials({ ...registered.robot, issuer: issuer.issuer }));
+  expect(issuer.of("/token").map(({ headers }) => headers["user-agent"])).toEqual([undefined]);
 });
 
 describe("enterpriseManaged", () => {

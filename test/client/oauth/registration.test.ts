@@ -101,6 +101,19 @@ describe("a client that registers itself", () => {
     expect(issuer.of("/authorize")).toEqual([]);
   });
 
+  test.each([
+    { client_secret: "" },
+    { client_secret: 5 },
+    { client_secret: "s", client_secret_expires_at: "never" },
+    { client_secret: "s", client_secret_expires_at: -1 },
+    { client_secret: "s", client_secret_expires_at: undefined },
+  ])("may be told what makes no sense: %j", async (odd) => {
+    const { issuer, server } = await start();
+    issuer.registration = odd;
+    const client = await open(server);
+    expect(await client.callTool("whoami")).toMatchObject({ content: [{ type: "text" }] });
+  });
+
   test("does so once for all servers of an authorization server, and for every process that shares the store [REG-BIND-ISSUER]", async () => {
     const { issuer, server } = await start();
     const second = await ProtectedServer.behind([issuer], { path: "/other" });

@@ -270,7 +270,7 @@ describe("a lock", () => {
     expect(await locksOf(path)).toEqual([]);
   });
 
-  test("of an owner that shows life is never stolen, and that of a silent one on another computer is", async () => {
+  test("of an owner that shows life is never stolen, and that of a silent one in another container is", async () => {
     const path = join(await temporaryFolder(), "tokens.json");
     holdClocks("setTimeout", "clearTimeout", "setInterval", "clearInterval");
     const [begun, gate] = [deferred(), deferred()];

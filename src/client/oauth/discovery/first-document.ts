@@ -1,6 +1,6 @@
 // Finds a document that may be at one of several addresses.
 import { isObject } from "../../../wire/message.ts";
-import { hiddenReason } from "../net/create-net.ts";
+import { hiddenReason } from "../net/net.ts";
 import type { Net } from "../net/net.ts";
 import { shownUrl } from "../../settings/shown.ts";
 import { OAuthError } from "../settings/errors.ts";

@@ -1,9 +1,8 @@
 // Finds the metadata of a protected resource (RFC 9728): which authorization servers issue tokens for an MCP server.
 import { isTexts } from "../../../wire/message.ts";
 import type { Net } from "../net/net.ts";
-import { shown } from "../net/shown.ts";
 import { shownUrl } from "../../settings/shown.ts";
-import { OAuthError } from "../settings/errors.ts";
+import { OAuthError, shown } from "../settings/errors.ts";
 import type { Challenge } from "../../settings/challenge.ts";
 import { firstDocument, type Found } from "./first-document.ts";
 
@@ -42,7 +41,7 @@ export async function findResource(options: {
   return read(document, expected);
 }
 
-/** The names under which the metadata of a server may appear, the canonical one first. */
+/** The names under which the metadata of a server may appear, the canonical one first. oauth4webapi would compare them as URLs. */
 function namesOf(server: string): [string, ...string[]] {
   const { origin, pathname, search } = new URL(server);
   const path = pathname + search;

@@ -1,13 +1,8 @@
 // How a client proves who it is at a token endpoint.
-import type { AuthorizationServer, Client, ClientAuth } from "oauth4webapi";
-import { shown } from "../net/shown.ts";
-import { OAuthError } from "../settings/errors.ts";
+import * as oauth from "oauth4webapi";
+import { OAuthError, shown } from "../settings/errors.ts";
 import { signingKeyOf } from "../settings/keys.ts";
 import type { ClientKey, ClientProof } from "../settings/options.ts";
-import { signJwt } from "./jwt.ts";
-
-/** How long an assertion of who the client is can be used. */
-const assertionSeconds = 60;
 
 /** By which methods a client can prove who it is, the preferred one first. */
 const methodsOf = {
@@ -28,10 +23,10 @@ const otherNames: { readonly [alg: string]: string } = { EdDSA: "Ed25519", Ed255
  * sends its id only: many servers accept that without saying so.
  */
 export async function authenticationOf(
-  as: AuthorizationServer,
-  client: Client,
+  as: oauth.AuthorizationServer,
+  client: oauth.Client,
   { clientSecret, privateKey }: ClientProof,
-): Promise<ClientAuth> {
+): Promise<oauth.ClientAuth> {
   const { token_endpoint_auth_method: registered, client_secret: issued } = client;
   const has = privateKey
     ? "a private key"
@@ -54,9 +49,10 @@ export async function authenticationOf(
     case "client_secret_basic":
       return basic(secret);
     case "client_secret_post":
-      return sending({ client_secret: secret });
+      return oauth.ClientSecretPost(secret);
     case "none":
-      return sending({});
+      // The token of a workload may say all that there is to say.
+      return client.client_id === "" ? () => {} : oauth.None();
     default:
       throw new OAuthError(
         "registration",
@@ -65,11 +61,8 @@ export async function authenticationOf(
   }
 }
 
-/**
- * Encodes as forms are, like RFC 6749 says, so that ids of letters, digits, "-", "_" and "." stay what they are: servers that forget to
- * decode still know them.
- */
-function basic(secret: string): ClientAuth {
+/** oauth4webapi also encodes "-", "_" and ".", which servers that forget to decode do not recognise in the id of a client. */
+function basic(secret: string): oauth.ClientAuth {
   return (_as, { client_id: id }, _body, headers) => {
     headers.set("authorization", `Basic ${btoa(`${formEncoded(id)}:${formEncoded(secret)}`)}`);
   };
@@ -79,15 +72,7 @@ function formEncoded(text: string): string {
   return new URLSearchParams({ "": text }).toString().slice(1);
 }
 
-/** Sends the id of the client, if it has one, and more. */
-function sending(more: Readonly<Record<string, string>>): ClientAuth {
-  return (_as, { client_id }, body) => {
-    const parameters = { ...(client_id !== "" && { client_id }), ...more };
-    for (const [name, value] of Object.entries(parameters)) body.set(name, value);
-  };
-}
-
-async function byKey(as: AuthorizationServer, privateKey: ClientKey): Promise<ClientAuth> {
+async function byKey(as: oauth.AuthorizationServer, privateKey: ClientKey): Promise<oauth.ClientAuth> {
   const fail = (problem: string): OAuthError => new OAuthError("token", `The privateKey ${problem}`);
   const key = await signingKeyOf(privateKey).catch((cause: unknown) => {
     const { alg } = privateKey as { readonly alg?: string };
@@ -101,13 +86,12 @@ async function byKey(as: AuthorizationServer, privateKey: ClientKey): Promise<Cl
     throw fail(
       `signs with ${key.alg}, but ${shown(as.issuer)} accepts ${shown(supported?.join(", "))}: use a key for one of these`,
     );
-  return async (...request) => {
-    const [{ issuer }, { client_id: id }] = request;
-    const exp = Math.floor(Date.now() / 1000) + assertionSeconds;
-    const claims = { iss: id, sub: id, aud: issuer, exp };
-    sending({
-      client_assertion_type: "urn:ietf:params:oauth:client-assertion-type:jwt-bearer",
-      client_assertion: await signJwt({ ...key, alg }, { kid: key.kid }, claims),
-    })(...request);
-  };
+  return oauth.PrivateKeyJwt(key, {
+    [oauth.modifyAssertion](header, claims) {
+      // Most servers know Ed25519 only by its older name.
+      header["alg"] = alg;
+      // A clock that is a second ahead must do no harm.
+      delete claims["nbf"];
+    },
+  });
 }

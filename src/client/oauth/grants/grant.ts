@@ -3,7 +3,7 @@ import type { AuthorizationServer, Client, ClientAuth, TokenEndpointResponse } f
 import type { Net } from "../net/net.ts";
 import type { Proofs } from "./proofs.ts";
 
-/** Whom a grant deals with: an authorization server, this client as it is known there, and the resource that tokens are for. */
+/** The parties of a grant: an authorization server, this client as it is known there, and the resource that tokens are for. */
 export interface Party {
   /** The URL of the MCP server. */
   readonly server: string;
@@ -20,9 +20,9 @@ export interface Party {
   readonly dpop: Proofs | undefined;
 }
 
-/** Who waits for tokens. */
+/** The requests that wait for tokens. */
 export interface Waiting {
-  /** Aborted when nobody waits any longer. A person may still finish a sign-in that has begun; it keeps no process alive. */
+  /** Aborted when no request waits any longer. A person may still finish a sign-in that has begun; it keeps no process alive. */
   readonly signal: AbortSignal;
   /** Says which address a person has to visit. */
   prompt(url: string): void;

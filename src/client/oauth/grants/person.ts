@@ -1,28 +1,20 @@
 // A person signs in: the authorization code grant with PKCE, in a browser that the platform shows the address in.
 import { platform } from "#oauth-platform";
-import {
-  calculatePKCECodeChallenge,
-  generateRandomCodeVerifier,
-  generateRandomState,
-  type Client,
-  type TokenEndpointResponse,
-} from "oauth4webapi";
+import * as oauth from "oauth4webapi";
 import { inBackground } from "../../../async/timers.ts";
-import { requirePkce } from "../discovery/server-metadata.ts";
-import { shown } from "../net/shown.ts";
-import { OAuthError } from "../settings/errors.ts";
+import { OAuthError, type OAuthProblem, shown } from "../settings/errors.ts";
 import { isLoopback } from "../../../wire/loopback.ts";
 import type { OAuthOptions } from "../settings/options.ts";
 import type { SignIn } from "../platform/platform.ts";
-import { codeOf } from "./authorization-response.ts";
 import type { Attempt, Grant, Party, Returned } from "./grant.ts";
-import { requestGrant } from "./token-request.ts";
+import { remedyOf } from "./reply.ts";
+import { requestTokens } from "./token-request.ts";
 
 /** An authorization request, as it is kept while the person is away. */
 interface Asked {
   readonly server: string;
   readonly issuer: string;
-  readonly client: Client;
+  readonly client: oauth.Client;
   readonly resource: string;
   readonly scopes: readonly string[];
   readonly redirectUri: string;
@@ -65,7 +57,7 @@ function attempt(signIn: SignIn, timeMs: number): Attempt {
 }
 
 function ask({ server, as, client, resource, scopes }: Party, redirectUri: string): Asked {
-  const [state, verifier] = [generateRandomState(), generateRandomCodeVerifier()];
+  const [state, verifier] = [oauth.generateRandomState(), oauth.generateRandomCodeVerifier()];
   return { server, issuer: as.issuer, client, resource, scopes, redirectUri, state, verifier };
 }
 
@@ -85,7 +77,7 @@ async function authorizationUrl({ as }: Party, asked: Asked): Promise<string> {
     client_id: asked.client.client_id,
     redirect_uri: asked.redirectUri,
     state: asked.state,
-    code_challenge: await calculatePKCECodeChallenge(asked.verifier),
+    code_challenge: await oauth.calculatePKCECodeChallenge(asked.verifier),
     code_challenge_method: "S256",
     resource: asked.resource,
     scope: asked.scopes.join(" "),
@@ -97,7 +89,16 @@ async function authorizationUrl({ as }: Party, asked: Asked): Promise<string> {
   return url.href;
 }
 
-/** Waits for the person. This keeps no process alive: those who wait for the tokens do. */
+/** Throws unless an authorization server binds codes to the client that asked for them. */
+function requirePkce({ issuer, code_challenge_methods_supported: methods }: oauth.AuthorizationServer): void {
+  if (methods?.includes("S256")) return;
+  throw new OAuthError(
+    "metadata",
+    `The metadata of ${shown(issuer)} must have "code_challenge_methods_supported": ["S256"] (PKCE)`,
+  );
+}
+
+/** Waits for the person. This keeps no process alive: the requests that wait for the tokens do. */
 async function answer(signIn: SignIn, url: string, asked: Asked, timeMs: number): Promise<URLSearchParams> {
   const timeUp = `Nobody signed in at ${new URL(url).host} within ${timeMs} ms: try again, or raise signInTimeoutMs. If the page showed an error, check clientId and redirectUri`;
   const timer = inBackground(setTimeout(() => signIn.end(timeUp), timeMs));
@@ -112,10 +113,43 @@ async function exchange(
   party: Party,
   parameters: URLSearchParams,
   { state, redirectUri, verifier }: Asked,
-): Promise<TokenEndpointResponse> {
-  const code = codeOf(party, parameters, state);
-  const proof = { code, redirect_uri: redirectUri, code_verifier: verifier };
-  return requestGrant({ ...party, scopes: [] }, "authorization_code", proof);
+): Promise<oauth.TokenEndpointResponse> {
+  const checked = checkAnswer(party, parameters, state);
+  return requestTokens({ ...party, scopes: [] }, (who, additionalParameters, options) =>
+    oauth.authorizationCodeGrantRequest(...who, checked, redirectUri, verifier, {
+      ...options,
+      additionalParameters,
+    }),
+  );
+}
+
+/** Throws unless the parameters answer the request with this `state`. Nothing of what another server says may be shown. */
+function checkAnswer(party: Party, parameters: URLSearchParams, state: string): URLSearchParams {
+  const { as, client } = party;
+  const refusal = (problem: OAuthProblem, why: string): OAuthError =>
+    new OAuthError(problem, `The answer to the sign-in at ${shown(as.issuer)} ${why}`);
+  const twice = ["iss", "state", "error", "code"].find((name) => parameters.getAll(name).length > 1);
+  if (twice !== undefined) throw refusal("response", `has ${twice} twice`);
+  const iss = parameters.get("iss");
+  // To oauth4webapi, an empty iss is none: issuers are compared exactly here.
+  if (iss === null ? as.authorization_response_iss_parameter_supported : iss !== as.issuer)
+    throw refusal(
+      "response",
+      iss === null
+        ? "has no iss: add it there, or drop authorization_response_iss_parameter_supported from the metadata"
+        : `has iss ${shown(iss)}: it must equal the issuer`,
+    );
+  try {
+    const checked = oauth.validateAuthResponse(as, client, parameters, state);
+    if (checked.get("code")) return checked;
+  } catch (error) {
+    if (!(error instanceof oauth.AuthorizationResponseError))
+      throw refusal("response", `is not valid: ${(error as Error).message}`);
+    const { error: code, error_description: description } = error;
+    const said = shown(code) + (description ? ` (${shown(description)})` : "");
+    throw refusal("denied", `is a refusal: ${said}${remedyOf(code, description, party)}`);
+  }
+  throw refusal("response", "has no code");
 }
 
 function takeReturned(server: string): Returned | undefined {

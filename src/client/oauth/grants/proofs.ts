@@ -1,55 +1,67 @@
-// Proves with each request that the client holds the key that its tokens are bound to (DPoP, RFC 9449).
-import type { JWK } from "oauth4webapi";
-import { type SigningKey, signingKeyOf } from "../settings/keys.ts";
-import { hashOf, signJwt } from "./jwt.ts";
+// Proves that the client holds the key that its tokens are bound to (DPoP, RFC 9449).
+import * as oauth from "oauth4webapi";
+import { toBase64Url } from "../../../wire/base64.ts";
 
-/** Whose nonces these are: an authorization server may share an origin with the MCP server, but not its nonces. */
-type Owner = "issuer" | "server";
+const algorithm = { name: "ECDSA", namedCurve: "P-256" };
 
 export class Proofs {
   /** The private key, as it is kept with the tokens. */
-  readonly key: JWK;
-  readonly #signingKey: SigningKey;
-  /** The last nonce of each, and the origin that it is for. */
-  readonly #nonces: { [Name in Owner]?: { readonly origin: string; readonly nonce: string } } = {};
+  readonly key: oauth.JWK;
+  /** Makes the proofs for token endpoints, and knows their nonces. */
+  readonly handle: oauth.DPoPHandle;
+  readonly #privateKey: oauth.CryptoKey;
+  /** The last nonce of the MCP server: an authorization server may share its origin, but not its nonces. */
+  #nonce: { readonly origin: string; readonly nonce: string } | undefined;
 
-  private constructor(key: JWK, signingKey: SigningKey) {
+  private constructor(key: oauth.JWK, privateKey: oauth.CryptoKey, publicKey: oauth.CryptoKey) {
     this.key = key;
-    this.#signingKey = signingKey;
+    this.#privateKey = privateKey;
+    this.handle = oauth.DPoP({}, { privateKey, publicKey });
   }
 
   /** With a key that was kept, or with a new one. */
-  static async create(kept?: JWK): Promise<Proofs> {
-    const key = kept ?? (await newKey());
-    return new Proofs(key, await signingKeyOf({ ...key, alg: "ES256" }));
-  }
-
-  /** Makes the `DPoP` header of a request: with a token to an MCP server, without one to an authorization server. */
-  async header(url: string, method: string, accessToken?: string): Promise<string> {
-    const { origin, pathname } = new URL(url);
-    const { kty, crv, x, y } = this.key;
-    const kept = this.#nonces[accessToken === undefined ? "issuer" : "server"];
-    return signJwt(
-      this.#signingKey,
-      { typ: "dpop+jwt", jwk: { kty, crv, x, y } },
-      {
-        htm: method,
-        htu: origin + pathname,
-        ath: accessToken && (await hashOf(accessToken)),
-        nonce: kept?.origin === origin ? kept.nonce : undefined,
-      },
+  static async create(kept?: oauth.JWK): Promise<Proofs> {
+    const { kty, crv, x, y, d } = kept ?? (await newKey());
+    const open = { kty, crv, x, y } as object;
+    const key = { ...open, d } as oauth.JWK;
+    const privateKey = await crypto.subtle.importKey("jwk", key as object, algorithm, false, ["sign"]);
+    return new Proofs(
+      key,
+      privateKey,
+      await crypto.subtle.importKey("jwk", open, algorithm, true, ["verify"]),
     );
   }
 
-  /** Keeps the nonce that somebody wants in the next proof. */
-  nonce(url: string, nonce: string, owner: Owner = "server"): void {
-    this.#nonces[owner] = { origin: new URL(url).origin, nonce };
+  /** Makes the `DPoP` header of a request to the MCP server: oauth4webapi makes proofs only for requests that it sends itself. */
+  async header(url: string, method: string, accessToken: string): Promise<string> {
+    const { origin, pathname } = new URL(url);
+    const { kty, crv, x, y } = this.key;
+    const claims = {
+      iat: Math.floor(Date.now() / 1000),
+      jti: oauth.generateRandomState(),
+      htm: method,
+      htu: origin + pathname,
+      ath: toBase64Url(new Uint8Array(await crypto.subtle.digest("SHA-256", bytesOf(accessToken)))),
+      nonce: this.#nonce?.origin === origin ? this.#nonce.nonce : undefined,
+    };
+    const parts = [{ alg: "ES256", typ: "dpop+jwt", jwk: { kty, crv, x, y } }, claims];
+    const text = parts.map((part) => toBase64Url(bytesOf(JSON.stringify(part)))).join(".");
+    const how = { ...algorithm, hash: "SHA-256" };
+    const signature = await crypto.subtle.sign(how, this.#privateKey, bytesOf(text));
+    return `${text}.${toBase64Url(new Uint8Array(signature))}`;
+  }
+
+  /** Keeps the nonce that the MCP server wants in the next proof. */
+  nonce(url: string, nonce: string): void {
+    this.#nonce = { origin: new URL(url).origin, nonce };
   }
 }
 
-async function newKey(): Promise<JWK> {
-  const algorithm = { name: "ECDSA", namedCurve: "P-256" };
-  const { privateKey } = await crypto.subtle.generateKey(algorithm, true, ["sign", "verify"]);
-  const { kty, crv, x, y, d } = await crypto.subtle.exportKey("jwk", privateKey);
-  return { kty, crv, x, y, d } as JWK;
+async function newKey(): Promise<oauth.JWK> {
+  const { privateKey } = await oauth.generateKeyPair("ES256", { extractable: true });
+  return crypto.subtle.exportKey("jwk", privateKey) as Promise<oauth.JWK>;
+}
+
+function bytesOf(text: string): Uint8Array<ArrayBuffer> {
+  return new TextEncoder().encode(text);
 }

@@ -1,12 +1,10 @@
 // Asks the token endpoint, for every grant, and says what is wrong when there is no token.
-import type { JsonValue, TokenEndpointResponse } from "oauth4webapi";
-import { shown } from "../net/shown.ts";
-import { shownUrl } from "../../settings/shown.ts";
+import * as oauth from "oauth4webapi";
 import { Secrets } from "../../redaction/secrets.ts";
-import { OAuthError } from "../settings/errors.ts";
+import { shownUrl } from "../../settings/shown.ts";
+import { OAuthError, shown } from "../settings/errors.ts";
 import type { Party } from "./grant.ts";
-import { remedyOf } from "./remedies.ts";
-import { readReply, type Reply } from "./reply.ts";
+import { readReply, remedyOf, type Reply } from "./reply.ts";
 
 /** The authorization server said no, and why. */
 export class TokenRefusal extends OAuthError {
@@ -20,57 +18,54 @@ export class TokenRefusal extends OAuthError {
   }
 }
 
-/** The parameters whose values are secret. */
-const secretNames = /(?:^code|secret|verifier|_token|assertion)$/;
+/** Sends the request of one grant with a function of oauth4webapi, and with these parameters beside its own. */
+type Send = (
+  who: readonly [as: oauth.AuthorizationServer, client: oauth.Client, authentication: oauth.ClientAuth],
+  parameters: Readonly<Record<string, string>>,
+  options: oauth.TokenEndpointRequestOptions,
+) => Promise<Response>;
 
 /** Asks for tokens: once more if the authorization server wants its nonce in the proof. */
-export async function requestGrant(
+export async function requestTokens(
   party: Party,
-  grantType: string,
-  parameters: Readonly<Record<string, string>>,
+  send: Send,
   tokenTypes: readonly string[] = [party.dpop ? "dpop" : "bearer"],
-): Promise<TokenEndpointResponse> {
+): Promise<oauth.TokenEndpointResponse> {
   for (let isLast = party.dpop === undefined; ; isLast = true) {
-    const reply = await send(party, { grant_type: grantType, ...parameters });
+    const reply = await ask(party, send);
     const { response, body, error } = reply;
     if (response.ok && body && error === undefined) return read(party, body, tokenTypes);
     if (isLast || error !== "use_dpop_nonce") throw refusal(party, reply);
   }
 }
 
-async function send(party: Party, parameters: Readonly<Record<string, string>>): Promise<Reply> {
-  const { as, client, authentication, resource, scopes, net, dpop, signal = null } = party;
-  const url = as.token_endpoint as string;
-  const body = new URLSearchParams({ ...parameters, resource });
-  if (scopes.length > 0) body.set("scope", scopes.join(" "));
-  const headers = new Headers({
-    accept: "application/json",
-    "content-type": "application/x-www-form-urlencoded",
-  });
-  await authentication(as, client, body, headers);
-  if (dpop) headers.set("dpop", await dpop.header(url, "POST"));
-  const request = { method: "POST", body, headers: Object.fromEntries(headers), signal };
-  const response = await net.fetch(url, request);
-  const nonce = response.headers.get("dpop-nonce");
-  if (nonce !== null) dpop?.nonce(url, nonce, "issuer");
-  return readReply(response, secretsOf(body, headers));
-}
-
-/** What nobody but the authorization server may see of a request. */
-function secretsOf(body: URLSearchParams, headers: Headers): Secrets {
+async function ask(party: Party, send: Send): Promise<Reply> {
+  const { as, authentication, resource, scopes, net, dpop, signal } = party;
   const secrets = new Secrets();
-  secrets.addAll(headers);
-  for (const [name, value] of body) if (secretNames.test(name)) secrets.add("secret", value);
-  return secrets;
+  const options = await net.endpoint(as.token_endpoint as string, secrets, signal);
+  const parameters = { resource, ...(scopes.length > 0 && { scope: scopes.join(" ") }) };
+  try {
+    const asked = { ...options, ...(dpop && { DPoP: dpop.handle }) };
+    return await readReply(await send([as, named(party), authentication], parameters, asked), secrets);
+  } catch (error) {
+    if (error instanceof OAuthError) throw error;
+    throw failure(party, `cannot be asked: ${(error as Error).message}`);
+  }
 }
 
-function read(
+/** oauth4webapi takes no client without an id. Its authentication decides whether an id is sent. */
+function named({ client }: Party): oauth.Client {
+  return { ...client, client_id: client.client_id || "unnamed" };
+}
+
+/** Passes on to oauth4webapi only what is used, because other members often are not what they should be. */
+async function read(
   party: Party,
   body: NonNullable<Reply["body"]>,
   tokenTypes: readonly string[],
-): TokenEndpointResponse {
+): Promise<oauth.TokenEndpointResponse> {
   const { token_type: type, access_token: token, refresh_token: refreshToken } = body;
-  const name = String(type).toLowerCase() as Lowercase<string>;
+  const name = String(type).toLowerCase();
   if (!tokenTypes.includes(name)) {
     const remedy = party.dpop
       ? "enable DPoP for this client there, or drop the option dpop"
@@ -85,14 +80,23 @@ function read(
   if (typeof token !== "string" || !/^[\x21-\x7e]+$/.test(token))
     throw failure(party, "issued no access_token that a header can carry");
   const seconds = Number.parseFloat(String(body["expires_in"]));
-  return {
+  const used = {
     access_token: token,
-    token_type: name,
+    token_type: type,
     // A time that makes no sense says nothing: the server refuses the token when it has expired.
     ...(seconds >= 0 && Number.isFinite(seconds * 1000) && { expires_in: seconds }),
-    ...(typeof refreshToken === "string" && { refresh_token: refreshToken }),
-    issued_token_type: body["issued_token_type"] as JsonValue | undefined,
+    ...(typeof refreshToken === "string" && refreshToken !== "" && { refresh_token: refreshToken }),
+    issued_token_type: body["issued_token_type"] as oauth.JsonValue | undefined,
   };
+  const recognizedTokenTypes = { n_a: () => {} };
+  const response = new Response(JSON.stringify(used));
+  try {
+    return await oauth.processGenericTokenEndpointResponse(party.as, named(party), response, {
+      recognizedTokenTypes,
+    });
+  } catch (error) {
+    throw failure(party, `issued no token: ${(error as Error).message}`);
+  }
 }
 
 function refusal(party: Party, { response, body, error, problem }: Reply): OAuthError {
@@ -110,6 +114,7 @@ function refusal(party: Party, { response, body, error, problem }: Reply): OAuth
   );
 }
 
+/** Without the error of oauth4webapi as its cause, because that holds the token. */
 function failure(party: Party, problem: string): OAuthError {
   return new OAuthError("token", `${endpointOf(party)} ${problem}`);
 }

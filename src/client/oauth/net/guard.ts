@@ -1,13 +1,20 @@
 // Decides which addresses may be asked for one MCP server.
 import { platform } from "#oauth-platform";
-import { OAuthError } from "../settings/errors.ts";
+import { OAuthError, shown } from "../settings/errors.ts";
 import { type Place, placeOf, placeOfAddress } from "./address.ts";
-import type { NetOptions } from "./net.ts";
-import { shown } from "./shown.ts";
 import { shownUrl } from "../../settings/shown.ts";
 
 const maxUrl = 2048;
 const trust = "If you trust it, pass the address of the authorization server as `issuer`";
+
+/** What decides which addresses may be asked. */
+export interface GuardOptions {
+  /** The URL of the MCP server: private addresses are allowed as far as it has one itself. */
+  readonly server: string;
+  /** Addresses that the user has given: their hosts are trusted wherever they are. */
+  readonly trusted: readonly string[];
+  readonly fetch?: typeof fetch | undefined;
+}
 
 export class Guard {
   readonly #server: URL;
@@ -17,7 +24,7 @@ export class Guard {
   /** Where the server is, once that is known. */
   #place: Place | undefined;
 
-  constructor({ server, trusted, fetch }: NetOptions) {
+  constructor({ server, trusted, fetch }: GuardOptions) {
     const given = [server, ...trusted].map((url) => new URL(url));
     this.#server = new URL(server);
     this.#origins = new Set(given.map(({ origin }) => origin));

@@ -13,7 +13,7 @@ export function browserProblem(): string | undefined {
 /** Opens `url` in the browser, and calls `failed` if that does not work. */
 export function openBrowser(url: string, failed: (problem: string) => void): void {
   const { href, protocol } = new URL(url);
-  // A file or a program must not be opened by whoever wrote this address.
+  // The address comes from a server, which must not open a file or a program.
   if (protocol !== "https:" && protocol !== "http:") {
     throw new OAuthError(
       "forbidden-address",

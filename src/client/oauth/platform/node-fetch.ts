@@ -18,7 +18,7 @@ export function checkedFetch(url: string, init: RequestInit, refusalOf: RefusalO
       method,
       headers: { "accept-encoding": "identity", ...Object.fromEntries(new Headers(headers)) },
       lookup: checkedLookup(refusalOf),
-      // A shared agent might have a connection to an address that nobody has checked.
+      // A shared agent might have a connection to an address that was not checked.
       agent: false,
       ...(signal ? { signal } : {}),
     });

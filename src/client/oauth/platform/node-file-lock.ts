@@ -1,10 +1,10 @@
-// Locks between processes, and between computers that share files.
+// Locks between the processes of one machine.
 //
 // A lock is a folder that holds one file, which is named after the owner. To take the lock, a process renames a folder that holds
 // its own file to the name of the lock: that fails while the lock holds a file. To release it, or to steal it from an owner that is
 // gone, a process removes that file. A name is used once, so a thief that comes late removes nothing, and an owner that was halted
 // and robbed finds its file gone.
-import { createHash, randomBytes } from "node:crypto";
+import { randomBytes } from "node:crypto";
 import {
   mkdir,
   readdir,
@@ -18,19 +18,16 @@ import {
   utimes,
   writeFile,
 } from "node:fs/promises";
-import { hostname } from "node:os";
 import { join } from "node:path";
 import { inBackground } from "../../../async/timers.ts";
 import { untilAborted } from "../../../async/promises.ts";
 
 /** How often an owner shows that it lives. */
 const beatMs = 2000;
-/** How long one who waits sees no sign of life before it steals a lock. The time for which it was halted itself does not count. */
+/** How long a waiter sees no sign of life before it steals a lock. The time for which the waiter was halted does not count. */
 const staleMs = 20_000;
 const firstPollMs = 4;
 const longestPollMs = 250;
-/** The age at which what another computer has left behind is removed. */
-const leftoverMs = 86_400_000;
 
 export interface HeldLock {
   /** An empty file that exists as long as this process has the lock. Moving it elsewhere releases the lock. */
@@ -43,12 +40,12 @@ export async function takeLock(folder: string, name: string, signal?: AbortSigna
   const owner = `${await self()}-${randomBytes(8).toString("hex")}`;
   const draft = join(folder, owner);
   const lock = join(folder, `${name}.lock`);
-  const watch = new Watch(lock);
+  const freeIfStale = watch(lock);
   try {
     await prepare(draft, owner);
     for (let pollMs = firstPollMs; !(await tryTake(draft, owner, lock));) {
-      await watch.freeIfStale(pollMs);
-      // At random, so that those who wait do not all come at once.
+      await freeIfStale(pollMs);
+      // At random, so that waiters do not all look at once.
       await pause(pollMs * (0.5 + Math.random()), signal);
       pollMs = Math.min(pollMs * 1.3, longestPollMs);
     }
@@ -64,7 +61,7 @@ export async function sweep(folder: string): Promise<void> {
   for (const name of await readdir(folder).catch(() => [])) {
     const path = join(folder, name);
     const isDraft = !name.endsWith(".lock");
-    const isLeftover = isDraft && ((await isGone(name)) || (await isOld(path)));
+    const isLeftover = isDraft && (await isGone(name));
     for (const owner of await readdir(path).catch(() => [])) {
       if (isLeftover || (await isGone(owner))) await unlink(join(path, owner)).catch(() => {});
     }
@@ -91,7 +88,7 @@ async function tryTake(draft: string, owner: string, lock: string): Promise<bool
     return true;
   } catch (error) {
     const code = codeOf(error);
-    // Somebody has cleaned up.
+    // Another process has removed the draft.
     if (code === "ENOENT") await prepare(draft, owner);
     else if (!takenCodes.has(code)) throw error;
     return false;
@@ -115,40 +112,32 @@ function hold(lock: string, file: string): HeldLock {
   };
 }
 
-/** Watches the lock of another owner for signs of life. */
-class Watch {
-  readonly #lock: string;
-  #seen = "";
-  #quietMs = 0;
-
-  constructor(lock: string) {
-    this.#lock = lock;
-  }
-
-  /** Looks again, after `passedMs`. */
-  async freeIfStale(passedMs: number): Promise<void> {
-    const owners = await readdir(this.#lock).catch(() => []);
-    // Windows renames no folder to the name of an empty one.
-    if (owners.length === 0) await rmdir(this.#lock).catch(() => {});
-    for (const owner of owners) {
-      const file = join(this.#lock, owner);
-      if ((await isGone(owner)) || (await this.#isQuiet(file, passedMs))) await unlink(file).catch(() => {});
-    }
-  }
-
-  async #isQuiet(file: string, passedMs: number): Promise<boolean> {
+/** Watches a lock for signs of life of its owner. The function that it returns looks again after `passedMs`, and frees a stale lock. */
+function watch(lock: string): (passedMs: number) => Promise<void> {
+  let seen = "";
+  let quietMs = 0;
+  const isQuiet = async (file: string, passedMs: number): Promise<boolean> => {
     const found = await stat(file).catch(() => undefined);
-    const seen = `${file} ${found?.mtimeMs}`;
-    this.#quietMs = seen === this.#seen ? this.#quietMs + passedMs : 0;
-    this.#seen = seen;
-    return this.#quietMs >= staleMs;
-  }
+    const sight = `${file} ${found?.mtimeMs}`;
+    quietMs = sight === seen ? quietMs + passedMs : 0;
+    seen = sight;
+    return quietMs >= staleMs;
+  };
+  return async (passedMs) => {
+    const owners = await readdir(lock).catch(() => []);
+    // Windows renames no folder to the name of an empty one.
+    if (owners.length === 0) await rmdir(lock).catch(() => {});
+    for (const owner of owners) {
+      const file = join(lock, owner);
+      if ((await isGone(owner)) || (await isQuiet(file, passedMs))) await unlink(file).catch(() => {});
+    }
+  };
 }
 
-/** Whether the name is that of a process of this computer which no longer runs. */
+/** Whether the name is that of a process which no longer runs. */
 async function isGone(owner: string): Promise<boolean> {
-  const [host, pid = "", start] = owner.split("-");
-  if (host !== (await self()).split("-")[0]) return false;
+  const [space, pid = "", start] = owner.split("-");
+  if (space !== (await self()).split("-")[0]) return false;
   try {
     process.kill(Number(pid), 0);
   } catch (error) {
@@ -159,39 +148,23 @@ async function isGone(owner: string): Promise<boolean> {
   return current !== "" && start !== "" && current !== start;
 }
 
-async function isOld(path: string): Promise<boolean> {
-  const found = await stat(path).catch(() => undefined);
-  return found !== undefined && Date.now() - found.mtimeMs > leftoverMs;
-}
-
 let ownName: Promise<string> | undefined;
 
-/** The computer, the number of this process, and when it started. */
+/** In which space process numbers count, which is another one in a container; the number of this process; and when it started. */
 function self(): Promise<string> {
   ownName ??= (async () => {
-    // A container may have the name of its host, but counts processes by itself.
-    const [boot, space] = await Promise.all([
-      readFile("/proc/sys/kernel/random/boot_id", "utf8").catch(() => ""),
-      readlink("/proc/self/ns/pid").catch(() => ""),
-    ]);
-    return [hashOf(`${hostname()} ${boot} ${space}`).slice(0, 16), process.pid, await startOf("self")].join(
-      "-",
-    );
+    const space = await readlink("/proc/self/ns/pid").catch(() => "");
+    return [space.replaceAll(/\D/g, ""), process.pid, await startOf("self")].join("-");
   })();
   return ownName;
 }
 
-/** When a process started, where the system tells: "" if not, "ended" if it only waits to be buried. */
+/** When a process started, if the system says so, else ""; "ended" for a zombie. */
 async function startOf(pid: string): Promise<string> {
   const line = await readFile(`/proc/${pid}/stat`, "utf8").catch(() => "");
   // The name of the program, in parentheses, may have blanks.
   const fields = line.slice(line.lastIndexOf(")") + 2).split(" ");
   return fields[0] === "Z" || fields[0] === "X" ? "ended" : (fields[19] ?? "");
-}
-
-/** A short name for any text, fit for a file. */
-export function hashOf(text: string): string {
-  return createHash("sha256").update(text).digest("hex").slice(0, 32);
 }
 
 /** The code of an error of the system; undefined for others. */
@@ -200,7 +173,7 @@ export function codeOf(error: unknown): string | undefined {
   return syscall === undefined ? undefined : code;
 }
 
-/** Keeps the process alive: somebody waits. */
+/** Keeps the process alive meanwhile. */
 export async function pause(timeMs: number, signal?: AbortSignal): Promise<void> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const passed = new Promise<void>((resolve) => (timer = setTimeout(resolve, timeMs)));

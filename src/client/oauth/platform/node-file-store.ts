@@ -1,13 +1,14 @@
 // A token store in a file that only its owner can read, shared by all processes that name it.
+import { createHash } from "node:crypto";
 import { copyFile, type FileHandle, mkdir, open, readlink, realpath, rename } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import { ConfigurationError } from "../../../errors.ts";
 import { isObject, isTexts } from "../../../wire/message.ts";
 import { OAuthError } from "../settings/errors.ts";
-import type { TokenStore } from "../settings/store.ts";
-import { Turns } from "../tokens/turns.ts";
+import type { TokenStore } from "../store/token-store.ts";
+import { inTurn } from "../store/memory-store.ts";
 import { checkFolder, strangerOf } from "./node-file-safety.ts";
-import { codeOf, hashOf, type HeldLock, pause, sweep, takeLock, takenCodes } from "./node-file-lock.ts";
+import { codeOf, type HeldLock, pause, sweep, takeLock, takenCodes } from "./node-file-lock.ts";
 
 /** Bytes of the file of a `fileStore`. Past it, `fileStore` throws an `OAuthError`, and the file stays as it is. */
 const maxFileBytes = 16 * 1024 * 1024;
@@ -21,8 +22,8 @@ type Entries = ReadonlyMap<string, string> | undefined;
 export class FileStore implements TokenStore {
   readonly #path: string;
   /** In this process, one at a time waits for a lock. */
-  readonly #turns = new Turns();
-  readonly #writes = new Turns();
+  readonly #turns = inTurn();
+  readonly #writes = inTurn();
   #swept: Promise<void> | undefined;
 
   constructor(path: string) {
@@ -53,7 +54,7 @@ export class FileStore implements TokenStore {
         await lock.release();
       }
     };
-    return this.#writes.take("", () =>
+    return this.#writes("", () =>
       this.#attempt("write", async (file) => {
         for (;;) {
           const done = await replaceOnce(file);
@@ -65,7 +66,8 @@ export class FileStore implements TokenStore {
 
   exclusive<T>(key: string, work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
     const locked = async (): Promise<T> => {
-      const take = (file: string): Promise<HeldLock> => this.#take(file, hashOf(key), signal);
+      const take = (file: string): Promise<HeldLock> =>
+        this.#take(file, createHash("sha256").update(key).digest("hex").slice(0, 32), signal);
       const lock = await this.#attempt("lock", take);
       try {
         return await work();
@@ -73,7 +75,7 @@ export class FileStore implements TokenStore {
         await lock.release();
       }
     };
-    return this.#turns.take(key, locked, signal);
+    return this.#turns(key, locked, signal);
   }
 
   async #take(file: string, name: string, signal?: AbortSignal): Promise<HeldLock> {
@@ -215,7 +217,7 @@ async function renameOver(from: string, to: string): Promise<void> {
     try {
       return await rename(from, to);
     } catch (error) {
-      // On Windows, somebody may just be reading the file.
+      // On Windows, another process may just be reading the file.
       if (tries === maxRenames || !takenCodes.has(codeOf(error))) throw error;
       await pause(renamePauseMs);
     }

@@ -1,4 +1,4 @@
-// The server on loopback that a person comes back to: it takes an answer only from one who knows the state of a sign-in.
+// The server on loopback that a person comes back to: it takes only an answer with the state of a sign-in.
 import { createHash } from "node:crypto";
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";

@@ -11,48 +11,32 @@ export async function beginSignIn(
 ): Promise<SignIn> {
   const uri = new URL(redirectUri);
   const loopback = await Loopback.at(uri, registered);
-  // With a port of its own, as it was written: authorization servers compare it as a text.
-  return new NodeSignIn(loopback, uri.port === "" ? loopback.redirectUri : redirectUri, open);
-}
-
-class NodeSignIn implements SignIn {
-  readonly redirectUri: string;
-  readonly #loopback: Loopback;
-  readonly #open: OpenOption | undefined;
-  #visit: Visit | undefined;
-  #reject: ((problem: OAuthError) => void) | undefined;
-  #isOver = false;
-
-  constructor(loopback: Loopback, redirectUri: string, open: OpenOption | undefined) {
-    this.redirectUri = redirectUri;
-    this.#loopback = loopback;
-    this.#open = open;
-  }
-
-  answer(url: string, state: string): Promise<URLSearchParams> {
-    return new Promise((resolve, reject) => {
-      this.#reject = reject;
-      this.#loopback.expect(state, (visit) => {
-        this.#visit = visit;
-        resolve(visit.parameters);
-      });
-      show(url, this.#open).catch((cause: unknown) => {
-        reject(
-          new OAuthError("sign-in", `The address of the sign-in could not be opened: ${String(cause)}`, {
-            cause,
-          }),
-        );
-      });
-    });
-  }
-
-  end(problem?: string): void {
-    if (this.#isOver) return;
-    this.#isOver = true;
-    this.#visit?.reply(problem);
-    this.#reject?.(new OAuthError("sign-in", problem ?? "The sign-in is over"));
-    this.#loopback.release();
-  }
+  let visit: Visit | undefined;
+  let reject: ((problem: OAuthError) => void) | undefined;
+  let isOver = false;
+  return {
+    // With a port of its own, as it was written: authorization servers compare it as a text.
+    redirectUri: uri.port === "" ? loopback.redirectUri : redirectUri,
+    answer: (url, state) =>
+      new Promise((resolve, fail) => {
+        reject = fail;
+        loopback.expect(state, (arrived) => {
+          visit = arrived;
+          resolve(arrived.parameters);
+        });
+        show(url, open).catch((cause: unknown) => {
+          const problem = `The address of the sign-in could not be opened: ${String(cause)}`;
+          fail(new OAuthError("sign-in", problem, { cause }));
+        });
+      }),
+    end(problem) {
+      if (isOver) return;
+      isOver = true;
+      visit?.reply(problem);
+      reject?.(new OAuthError("sign-in", problem ?? "The sign-in is over"));
+      loopback.release();
+    },
+  };
 }
 
 /** Hands the address to the user's function, or prints it and opens a browser if that is wanted. */

@@ -1,6 +1,6 @@
 // What a runtime offers to OAuth beyond the web: Node listens on a port, opens a browser, checks addresses and writes files.
 import type { OpenOption } from "../settings/options.ts";
-import type { TokenStore } from "../settings/store.ts";
+import type { TokenStore } from "../store/token-store.ts";
 
 /** How a person signs in. */
 export interface SignInOptions {
@@ -28,7 +28,7 @@ export interface ReturnedAnswer {
 
 /** The parts of OAuth that differ between runtimes. The import `#oauth-platform` is the one of the current runtime. */
 export interface OAuthPlatform {
-  /** Throws a ConfigurationError if nobody can sign in like that on this runtime. */
+  /** Throws a ConfigurationError if a sign-in with these options cannot work on this runtime. */
   checkSignIn(options: SignInOptions): void;
   /** `registered`: the redirect URI with which the client is registered, which is used again if possible. */
   beginSignIn(options: SignInOptions, registered: string | undefined): Promise<SignIn>;

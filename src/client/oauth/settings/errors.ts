@@ -1,5 +1,6 @@
-// The error of a client that cannot obtain a token.
+// The error of a client that cannot obtain a token, and how what a server has chosen appears in it.
 import { HalyardError } from "../../../errors.ts";
+import { shownUrl } from "../../settings/shown.ts";
 
 /** Why no token was obtained. */
 export type OAuthProblem =
@@ -48,4 +49,14 @@ export class OAuthError extends HalyardError {
     super("OAUTH", message, options);
     this.problem = problem;
   }
+}
+
+const maxShown = 300;
+
+/** Quotes a value so that it can neither be mistaken for another one, nor do anything to a terminal. URLs have no query. */
+export function shown(value: unknown): string {
+  const isSecretive = typeof value === "string" && /^\w+:\/\/[^/]*(?:@|.*[?#])/s.test(value);
+  const quoted = JSON.stringify(isSecretive ? shownUrl(value) : value) ?? "nothing";
+  const safe = quoted.replace(/[^ -~…]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
+  return safe.length > maxShown ? `${safe.slice(0, maxShown)}…` : safe;
 }

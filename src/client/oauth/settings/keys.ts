@@ -1,13 +1,11 @@
 // The private keys of clients, for Web Crypto.
-import type { CryptoKey, JWK } from "oauth4webapi";
+import type { CryptoKey, JWK, PrivateKey } from "oauth4webapi";
 import { bytesFromBase64 } from "../../../wire/base64.ts";
 import type { ClientKey } from "./options.ts";
 
 /** A key, and the name of its algorithm in a JWT. */
-export interface SigningKey {
-  readonly key: CryptoKey;
+export interface SigningKey extends PrivateKey {
   readonly alg: string;
-  readonly kid: string | undefined;
 }
 
 interface Parameters {
@@ -67,14 +65,14 @@ export function keyProblem(key: unknown): string | undefined {
 /** Makes a key usable. Rejects if it is not of the algorithm that it claims to be. */
 export async function signingKeyOf(key: ClientKey): Promise<SigningKey> {
   const alg = algorithmOf(key) as string;
-  if ("algorithm" in key) return { key: key as CryptoKey, alg, kid: undefined };
+  if ("algorithm" in key) return { key: key as CryptoKey, alg };
   const { kid, pem, key_ops: _ops, use: _use, ext: _ext, ...jwk } = key as JWK & { readonly pem?: string };
   const parameters = algorithms[alg] as Parameters;
   const imported =
     pem === undefined
       ? crypto.subtle.importKey("jwk", jwk as object, parameters, false, ["sign"])
       : crypto.subtle.importKey("pkcs8", bytesOf(pem), parameters, false, ["sign"]);
-  return { key: await imported, alg, kid };
+  return { key: await imported, alg, ...(kid !== undefined && { kid }) };
 }
 
 /** The algorithm that is named, else the one that follows from the kind of key. */

@@ -1,6 +1,6 @@
 // The options of the ways to obtain tokens.
 import type { CryptoKey, JWK } from "oauth4webapi";
-import type { TokenStore } from "./store.ts";
+import type { TokenStore } from "../store/token-store.ts";
 
 /** Opens or shows the address where a person signs in. */
 export type OpenOption =

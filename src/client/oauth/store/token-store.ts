@@ -11,6 +11,6 @@ export interface TokenStore {
   get(key: string): Promise<string | undefined>;
   /** Keeps `next` (or nothing, if it is undefined) if `expected` is what is kept now. Resolves with whether it did. */
   replace(key: string, expected: string | undefined, next: string | undefined): Promise<boolean>;
-  /** Runs `work` while nobody else runs something for `key`, in any process that shares the store. */
+  /** Runs `work` while nothing else runs for `key`, in any process that shares the store. */
   exclusive<T>(key: string, work: () => Promise<T>, signal?: AbortSignal): Promise<T>;
 }

@@ -1,8 +1,7 @@
-// What a client keeps: its tokens, its registrations, and what belongs to which server.
+// What a client stores, as JSON: its tokens, its registrations, and what belongs to which server.
 import type { Client, JWK } from "oauth4webapi";
 import { isObject, isTexts } from "../../../wire/message.ts";
-import type { TokenStore } from "../settings/store.ts";
-import { Shelf } from "./shelf.ts";
+import type { TokenStore } from "./token-store.ts";
 
 /** What tokens are bound to: whose they are, and whom they are for. */
 export interface Binding {
@@ -26,6 +25,11 @@ export interface Tokens extends Binding {
   readonly dpopKey?: JWK | undefined;
 }
 
+/** The value of `Authorization` that shows the tokens. */
+export function authorizationOf({ scheme, accessToken }: Tokens): string {
+  return `${scheme} ${accessToken}`;
+}
+
 /** A client that has registered itself. */
 export interface Registration {
   readonly issuer: string;
@@ -33,9 +37,39 @@ export interface Registration {
   readonly redirectUri?: string | undefined;
 }
 
-/** Where the tokens of one client at one authorization server for one resource are. */
-export function tokensShelf(store: TokenStore, { issuer, clientId, resource }: Binding): Shelf<Tokens> {
-  return new Shelf(
+/** One value in a token store. Text that cannot be read, or has another shape, counts as absent, and is replaced. */
+export interface Stored<T> {
+  read(): Promise<T | undefined>;
+  /** Keeps `next`, or nothing, if `expected` is what is kept now. Resolves with whether it did: if not, read again. */
+  swap(expected: T | undefined, next: T | undefined): Promise<boolean>;
+  /** Runs `work` while nothing else runs for this key, in any process. Work that waits for the same key again never ends. */
+  exclusive<R>(work: () => Promise<R>, signal?: AbortSignal): Promise<R>;
+}
+
+/** `holds` recognises what may be kept under this key. */
+function stored<T>(store: TokenStore, key: string, holds: (value: unknown) => value is T): Stored<T> {
+  const parse = (text: string | undefined): T | undefined => {
+    try {
+      const value: unknown = JSON.parse(text ?? "");
+      return holds(value) ? value : undefined;
+    } catch {
+      return undefined;
+    }
+  };
+  return {
+    read: async () => parse(await store.get(key)),
+    async swap(expected, next) {
+      const text = await store.get(key);
+      if (JSON.stringify(parse(text)) !== JSON.stringify(expected)) return false;
+      return store.replace(key, text, next === undefined ? undefined : JSON.stringify(next));
+    },
+    exclusive: (work, signal) => store.exclusive(key, work, signal),
+  };
+}
+
+/** The tokens of one client at one authorization server for one resource. */
+export function tokensOf(store: TokenStore, { issuer, clientId, resource }: Binding): Stored<Tokens> {
+  return stored(
     store,
     keyOf("tokens", issuer, clientId, resource),
     (value): value is Tokens =>
@@ -46,9 +80,9 @@ export function tokensShelf(store: TokenStore, { issuer, clientId, resource }: B
   );
 }
 
-/** Where the registration at one authorization server is. */
-export function registrationShelf(store: TokenStore, issuer: string): Shelf<Registration> {
-  return new Shelf(
+/** The registration at one authorization server. */
+export function registrationOf(store: TokenStore, issuer: string): Stored<Registration> {
+  return stored(
     store,
     keyOf("registration", issuer),
     (value): value is Registration =>
@@ -61,16 +95,16 @@ export function registrationShelf(store: TokenStore, issuer: string): Shelf<Regi
 }
 
 /**
- * Where to find out what the tokens for a server were bound to the last time, so that a new process needs no discovery. `client` tells
- * apart those who share a store, such as two services with ids of their own; undefined for one that registers itself.
+ * What the tokens for a server were bound to the last time, so that a new process needs no discovery. `client` tells services apart
+ * that share a store and have ids of their own; it is undefined for a client that registers itself.
  */
-export function bindingShelf(store: TokenStore, server: string, client?: string): Shelf<Binding> {
-  return new Shelf(store, keyOf("server", server, client ?? ""), isBinding);
+export function bindingOf(store: TokenStore, server: string, client?: string): Stored<Binding> {
+  return stored(store, keyOf("server", server, client ?? ""), isBinding);
 }
 
-/** Where the authorization server of a client is that was registered by hand. */
-export function issuerShelf(store: TokenStore, clientId: string): Shelf<string> {
-  return new Shelf(store, keyOf("issuer", clientId), (value) => typeof value === "string");
+/** The authorization server of a client that was registered by hand. */
+export function issuerOf(store: TokenStore, clientId: string): Stored<string> {
+  return stored(store, keyOf("issuer", clientId), (value) => typeof value === "string");
 }
 
 function keyOf(...parts: readonly string[]): string {

@@ -1,16 +1,54 @@
-// Finds the metadata of an authorization server: RFC 8414, or OpenID Connect Discovery.
+// Finds the authorization server of an MCP server, and its metadata (RFC 8414, or OpenID Connect Discovery).
 import type { AuthorizationServer } from "oauth4webapi";
 import { isTexts } from "../../../wire/message.ts";
 import type { Net } from "../net/net.ts";
-import { shown } from "../net/shown.ts";
 import { shownUrl } from "../../settings/shown.ts";
-import { OAuthError } from "../settings/errors.ts";
+import { OAuthError, shown } from "../settings/errors.ts";
 import { firstDocument, type Found } from "./first-document.ts";
+import type { FoundResource } from "./resource-metadata.ts";
 
 /** Marks what was found nowhere: the endpoints that a server of 2025-03-26 has by default. */
-export const isGuess = "is_guess";
+const isGuess = "is_guess";
 
 const endpoints = ["authorization_endpoint", "token_endpoint", "registration_endpoint"] as const;
+
+/** The authorization server of those that the server names: the one that the user has given, else the one of before, else the first. */
+export async function announcedServer(
+  server: string,
+  { issuers, document }: FoundResource,
+  net: Net,
+  issuer = "announced",
+  before?: string,
+): Promise<AuthorizationServer> {
+  const isGiven = issuer !== "announced";
+  const usable = issuers.filter((one) => (isGiven ? isSameIssuer(one, issuer) : URL.canParse(one)));
+  const chosen = usable.find((one) => one === (isGiven ? issuer : before)) ?? usable[0];
+  if (chosen === undefined) {
+    throw new OAuthError(
+      "issuer",
+      `${shownUrl(server)} names ${issuers.map(shown).join(", ")} as its authorization server, but this client belongs to ${shownUrl(issuer)}: pass the issuer at which it is registered`,
+    );
+  }
+  if (document === undefined) return findByServerRoot(server, net);
+  return findAuthorizationServer(chosen, net, isGiven ? issuer : chosen);
+}
+
+/** The authorization server that issued tokens before. A server of 2025-03-26 may be one itself, without metadata. */
+export function formerServer(server: string, issuer: string, net: Net): Promise<AuthorizationServer> {
+  const isServer = issuer === new URL(server).origin;
+  return isServer ? findByServerRoot(server, net) : findAuthorizationServer(issuer, net);
+}
+
+/** The error of an attempt. If no metadata named the endpoints that failed, it says so. */
+export function unguided(server: string, as: AuthorizationServer, cause: unknown): unknown {
+  const isOfEndpoint = cause instanceof OAuthError && ["registration", "token"].includes(cause.problem);
+  if (as[isGuess] !== true || !isOfEndpoint) return cause;
+  return new OAuthError(
+    "metadata",
+    `${shownUrl(server)} requires a token, but does not say who issues it: serve /.well-known/oauth-protected-resource there. If it takes a fixed token, pass that as the option auth. The addresses that older servers have do not work: ${cause.message}`,
+    { cause },
+  );
+}
 
 /** `alias`: the same issuer with or without a slash at its end, as the user has named it. */
 export async function findAuthorizationServer(
@@ -39,10 +77,10 @@ function isNowhere(issuer: string): boolean {
 }
 
 /** For servers of 2025-03-26, which name no authorization server: they are one, or have one at their root. */
-export async function findByServerRoot(server: string, net: Net): Promise<AuthorizationServer> {
+async function findByServerRoot(server: string, net: Net): Promise<AuthorizationServer> {
   const { origin } = new URL(server);
   const found = await firstDocument(placesOf(origin), net);
-  // Both are found at the same address, and nobody has said which it is.
+  // The metadata of both issuers is at the same address, and the server does not say which one it is.
   if (found !== undefined) return read(found, [origin, `${origin}/`], net);
   return {
     issuer: origin,
@@ -55,24 +93,12 @@ export async function findByServerRoot(server: string, net: Net): Promise<Author
   };
 }
 
-/** Throws unless an authorization server binds codes to the client that asked for them. */
-export function requirePkce({
-  issuer,
-  code_challenge_methods_supported: methods,
-}: AuthorizationServer): void {
-  if (methods?.includes("S256")) return;
-  throw new OAuthError(
-    "metadata",
-    `The metadata of ${shown(issuer)} must have "code_challenge_methods_supported": ["S256"] (PKCE)`,
-  );
-}
-
 /** Whether two issuers differ in nothing but a slash at the end. The metadata of both is at the same address. */
-export function isSameIssuer(one: unknown, other: unknown): boolean {
+function isSameIssuer(one: unknown, other: unknown): boolean {
   return String(one).replace(/\/$/, "") === String(other).replace(/\/$/, "");
 }
 
-/** Where the metadata of an issuer may be, in the order of the specification. */
+/** Where the metadata of an issuer may be, in the order of MCP. oauth4webapi knows the first place or the last, and inserts no path for the second. */
 function placesOf(issuer: string): string[] {
   const { origin, pathname } = new URL(issuer);
   const path = pathname.replace(/\/$/, "");
@@ -87,6 +113,7 @@ async function read(
   net: Net,
 ): Promise<AuthorizationServer> {
   const { issuer } = json;
+  // oauth4webapi compares issuers as URLs, to which a slash at the end can be the same as none.
   if (typeof issuer !== "string" || !issuers.includes(issuer)) {
     const way = isSameIssuer(issuer, issuers[0]) ? `. Until then, pass \`issuer: ${shown(issuer)}\`` : "";
     throw new OAuthError(

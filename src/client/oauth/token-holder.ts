@@ -1,49 +1,42 @@
-// The access of a client to one MCP server: holds its tokens, and sees that they are obtained or refreshed once, however many requests wait.
+// Holds the tokens of a client for one MCP server, and has them obtained or refreshed once, however many requests wait.
 import { longestTimerMs } from "../../async/timers.ts";
 import { Secrets } from "../redaction/secrets.ts";
 import type { AuthRefusal, AuthReply, HeaderFields } from "../settings/auth.ts";
-import { Acquisition, type OAuthSettings, type Obtained } from "./acquisition.ts";
 import { type Challenge, parseChallenge } from "../settings/challenge.ts";
-import type { Proofs } from "./grants/proofs.ts";
-import { shown } from "./net/shown.ts";
 import { shownUrl } from "../settings/shown.ts";
-import { OAuthError } from "./settings/errors.ts";
-import type { Tokens } from "./tokens/tokens.ts";
+import { OAuthError, shown } from "./settings/errors.ts";
+import { authorizationOf, type Tokens } from "./store/stored.ts";
+import { type OAuthSettings, type Obtained, TokenSource } from "./token-source.ts";
 
 const none: HeaderFields = {};
 
 /** The least time between two refreshes, failed or not; meanwhile the server decides what the tokens are still good for. */
 const refreshAgainMs = 5_000;
 
-export class Access {
+export class TokenHolder {
   readonly #server: string;
-  readonly #acquisition: Acquisition;
+  readonly #source: TokenSource;
   /** The current tokens, once the store was read. */
   #held: Obtained | "none" | undefined;
-  /** Whether the server has accepted them. */
-  #isAccepted = false;
   #loading: Promise<void> | undefined;
   #refreshing: Promise<void> | undefined;
   #refreshAgainAt = 0;
   #obtaining: Promise<void> | undefined;
   /** The requests that wait for new tokens, and the address that a person has to visit for them. */
   readonly #waiting = new Set<AuthRefusal>();
-  #nobodyWaits = new AbortController();
-  /** Keeps the process alive while there are some. */
+  /** Aborted when no request waits any longer. */
+  #givenUp = new AbortController();
+  /** Keeps the process alive while requests wait. */
   #alive: ReturnType<typeof setInterval> | undefined;
   #address: string | undefined;
 
   constructor(settings: OAuthSettings, server: string) {
     this.#server = server;
-    this.#acquisition = new Acquisition(settings, server);
+    this.#source = new TokenSource(settings, server);
   }
 
-  get #tokens(): Tokens | undefined {
-    return typeof this.#held === "object" ? this.#held.tokens : undefined;
-  }
-
-  get #proofs(): Proofs | undefined {
-    return typeof this.#held === "object" ? this.#held.proofs : undefined;
+  get #current(): Obtained | undefined {
+    return this.#held === "none" ? undefined : this.#held;
   }
 
   /** The headers of a request. Tokens that are about to expire are refreshed first. */
@@ -53,7 +46,7 @@ export class Access {
     if (held === "none") return none;
     const { tokens, proofs } = held;
     if (isDue(tokens) && performance.now() >= this.#refreshAgainAt)
-      return this.#refresh(tokens).then(() => this.headers(url, method));
+      return this.#refresh(held).then(() => this.headers(url, method));
     const authorization = authorizationOf(tokens);
     if (proofs === undefined) return { authorization };
     return proofs.header(url, method, tokens.accessToken).then((dpop) => ({ authorization, dpop }));
@@ -62,50 +55,54 @@ export class Access {
   /** Obtains what the server asks for. Resolves with whether the request is worth another try. */
   async refused(refusal: AuthRefusal): Promise<boolean> {
     const challenge = parseChallenge(refusal.challenge);
-    if (challenge.error === "use_dpop_nonce") return this.#proofs !== undefined;
-    const { refused: used, status } = refusal;
-    const tokens = this.#tokens;
-    // Another request was refused before, and new tokens have come meanwhile.
-    if (tokens && used !== authorizationOf(tokens)) return true;
-    const names = challenge.error === "insufficient_scope" ? challenge.scope : undefined;
-    if (status === 403 && names === undefined) return false;
-    await this.#throwIfHopeless(refusal, challenge);
+    const held = this.#current;
+    if (challenge.error === "use_dpop_nonce") return held?.proofs !== undefined;
+    // Another request was refused before, and new tokens have arrived meanwhile.
+    if (held && refusal.refused !== authorizationOf(held.tokens)) return true;
+    const isScopeMissing = challenge.error === "insufficient_scope" && challenge.scope !== undefined;
+    if (refusal.status === 403 && !isScopeMissing) return false;
+    const isNewGrant = (await this.#nextStep(refusal, challenge)) === "grant";
     this.#wait(refusal);
-    if (this.#obtaining && this.#nobodyWaits.signal.aborted) {
-      // It goes on for those who have given up: what became of it decides.
+    if (this.#obtaining && this.#givenUp.signal.aborted) {
+      // The requests that began it have given up, but it may still succeed.
       await this.#obtaining.catch(() => {});
       return this.refused(refusal);
     }
-    await (this.#obtaining ??= this.#obtain(refusal, challenge));
+    await (this.#obtaining ??= this.#obtain(refusal, challenge, isNewGrant));
     return true;
   }
 
-  /** Notes what a reply says about the tokens, and the nonce that the server wants in the next proof. */
+  /** Notes that the server accepts the tokens, and the nonce that it wants in the next proof. */
   replied({ status, url, header }: AuthReply): void {
-    if (status !== 401) this.#isAccepted = true;
-    const nonce = this.#proofs && header("dpop-nonce");
-    if (nonce !== undefined) this.#proofs?.nonce(url, nonce);
+    const held = this.#current;
+    if (held === undefined) return;
+    if (status !== 401 && held.ifRefused !== "refresh") this.#held = { ...held, ifRefused: "refresh" };
+    const nonce = held.proofs && header("dpop-nonce");
+    if (nonce !== undefined) held.proofs?.nonce(url, nonce);
   }
 
   /** Forgets the tokens, here and in the store. */
   async forget(): Promise<void> {
     if (this.#held === undefined) await this.#load();
     this.#held = "none";
-    await this.#acquisition.forget();
+    await this.#source.forget();
   }
 
   #load(): Promise<void> {
     const load = async (): Promise<void> => {
-      this.#held = (await this.#acquisition.returned()) ?? (await this.#acquisition.kept()) ?? "none";
+      this.#held = (await this.#source.returned()) ?? (await this.#source.stored()) ?? "none";
     };
     return (this.#loading ??= load().finally(() => (this.#loading = undefined)));
   }
 
-  #refresh(tokens: Tokens): Promise<void> {
+  #refresh(held: Obtained): Promise<void> {
     const refresh = async (): Promise<void> => {
-      const before = this.#held;
-      const refreshed = await this.#acquisition.refresh(tokens).catch(() => undefined);
-      if (refreshed) this.#hold(refreshed, before);
+      const withoutRefresh = { ...held, tokens: { ...held.tokens, refreshToken: undefined } };
+      const refreshed = this.#source.refresh(held.tokens);
+      await refreshed.then(
+        (obtained) => this.#hold(obtained ?? withoutRefresh, held),
+        () => {},
+      );
       this.#refreshAgainAt = performance.now() + refreshAgainMs;
     };
     return (this.#refreshing ??= refresh().finally(() => (this.#refreshing = undefined)));
@@ -113,24 +110,20 @@ export class Access {
 
   /** Uses new tokens, unless the person has signed out meanwhile. */
   #hold(obtained: Obtained, before: Obtained | "none" | undefined): void {
-    if (this.#held === "none" && before !== "none") return;
-    this.#held = obtained;
-    this.#isAccepted = false;
+    if (this.#held !== "none" || before === "none") this.#held = obtained;
   }
 
-  async #obtain({ status, revision }: AuthRefusal, challenge: Challenge): Promise<void> {
-    this.#nobodyWaits = new AbortController();
+  async #obtain(
+    { refused, revision }: AuthRefusal,
+    challenge: Challenge,
+    isNewGrant: boolean,
+  ): Promise<void> {
+    const { signal } = (this.#givenUp = new AbortController());
     const before = this.#held;
-    const isUseless = typeof before === "object" && before.by === "refresh" && !this.#isAccepted;
+    const waiting = { signal, prompt: (address: string) => this.#prompt(address) };
     try {
-      const obtained = await this.#acquisition.obtain({
-        challenge,
-        refused: this.#tokens,
-        isNewGrant: status === 403 || isUseless,
-        revision,
-        waiting: { signal: this.#nobodyWaits.signal, prompt: (address) => this.#prompt(address) },
-      });
-      this.#hold(obtained, before);
+      const need = { challenge, refused, isNewGrant, revision, waiting };
+      this.#hold(await this.#source.obtain(need), before);
     } finally {
       this.#obtaining = this.#address = undefined;
       this.#waiting.clear();
@@ -147,7 +140,7 @@ export class Access {
     refusal.signal.addEventListener("abort", () => {
       this.#waiting.delete(refusal);
       if (this.#waiting.size > 0) return;
-      this.#nobodyWaits.abort();
+      this.#givenUp.abort();
       clearInterval(this.#alive);
     });
   }
@@ -157,14 +150,17 @@ export class Access {
     for (const refusal of this.#waiting) refusal.prompt(address);
   }
 
-  /** Throws if the server refuses what it was just given: another sign-in would end the same way. */
-  async #throwIfHopeless({ status }: AuthRefusal, challenge: Challenge): Promise<void> {
-    if (typeof this.#held !== "object") return;
-    const { tokens, by } = this.#held;
+  /** Stops loops: throws if the server refuses what it was just given, because another sign-in would end the same way. */
+  async #nextStep({ status }: AuthRefusal, challenge: Challenge): Promise<"refresh" | "grant"> {
+    const held = this.#current;
+    if (held === undefined) return "refresh";
+    const { tokens, ifRefused } = held;
+    if (status === 401 && ifRefused !== "nothing") return ifRefused;
     const server = shownUrl(this.#server);
-    if (status === 401 && by === "grant" && !this.#isAccepted) {
-      // A later request may try anew: by then, somebody may have mended the server.
-      this.#held = { ...this.#held, by: "store" };
+    if (status === 401) {
+      // A later request may try again, because the server may have been repaired by then.
+      this.#held = { ...held, ifRefused: "refresh" };
+      this.#source.forgetMetadata();
       const remedy = tokens.dpopKey
         ? "supports DPoP (or drop the option dpop), and accepts this issuer and this audience"
         : "accepts this issuer and this audience";
@@ -173,13 +169,11 @@ export class Access {
         `${server} refuses the token that ${shown(tokens.issuer)} has just issued for ${shownUrl(tokens.resource)}${await said(tokens, challenge)}: see that the server ${remedy}`,
       );
     }
-    const missing = challenge.scope?.filter((scope) => !tokens.scopes.includes(scope)) ?? [];
-    if (status === 403 && missing.length === 0) {
-      throw new OAuthError(
-        "refused",
-        `${server} asks for the scope ${shown(challenge.scope?.join(" "))}, which was asked for already${await said(tokens, challenge)}: see that ${shown(tokens.issuer)} grants it to this user`,
-      );
-    }
+    if (challenge.scope?.some((scope) => !tokens.scopes.includes(scope))) return "grant";
+    throw new OAuthError(
+      "refused",
+      `${server} asks for the scope ${shown(challenge.scope?.join(" "))}, which was asked for already${await said(tokens, challenge)}: see that ${shown(tokens.issuer)} grants it to this user`,
+    );
   }
 }
 
@@ -192,8 +186,4 @@ async function said(tokens: Tokens, { errorDescription }: Challenge): Promise<st
   const secrets = new Secrets();
   secrets.add("token", tokens.accessToken);
   return errorDescription === undefined ? "" : ` (${shown(await secrets.clean(errorDescription))})`;
-}
-
-function authorizationOf({ scheme, accessToken }: Tokens): string {
-  return `${scheme} ${accessToken}`;
 }
