@@ -104,14 +104,19 @@ export class ChangeLog {
    * The changes after a position that a listener subscribes to and `reader` may read, merged by topic. Undefined if they are
    * unknown, because the log is not kept that long or was lost: then notify the listener that everything may have changed.
    */
-  since(position: string, listener: Listener, reader: Grant): readonly Letter[] | undefined {
+  since(
+    position: string,
+    listener: Listener,
+    reader: Grant,
+    isTold: (position: string) => boolean = () => false,
+  ): readonly Letter[] | undefined {
     const at = this.#recent.findLastIndex((kept) => kept.position === position);
     if (at < 0) return undefined;
     const letters = new Map<string | symbol, Letter>();
     for (const { change, position: place } of this.#recent.slice(at + 1)) {
       if (change?.k === "missed") return undefined;
       const frame = change && this.#host.frameFor(listener, change, place);
-      if (frame === undefined || !isGranted(frame.scopes, reader)) continue;
+      if (frame === undefined || !isGranted(frame.scopes, reader) || isTold(place)) continue;
       const { mergeKey = Symbol(), scopes } = frame;
       const letter = { text: listener.textOf(frame), scopes, position: place };
       letters.set(mergeKey, merged(letter, letters.get(mergeKey)));

@@ -59,9 +59,6 @@ export class Cursor implements EventLog {
   changes = "";
   /** The position in the log of changes after the client has got a notification for each topic. */
   changesAfterGap: string | undefined;
-  /** The changes that were told on this stream since it became active: those after the first position, up to the second. */
-  toldFrom = "";
-  toldTo = "";
   /** The sequence number of the last entry that was written. */
   writtenTo = 0;
   /** Whether anything was written that the client may not have received. */
@@ -136,12 +133,6 @@ export class Cursor implements EventLog {
   rewind(kept: LogEntry | undefined): void {
     if (sequenceOf(this.at) <= (kept?.sequence ?? 0)) return;
     this.at = kept ? positionOf(kept) : unknownPosition;
-  }
-
-  /** Whether the change at that position was told on this stream. */
-  hasToldChange(position: string): boolean {
-    const at = sequenceOf(position);
-    return at > sequenceOf(this.toldFrom) && at <= sequenceOf(this.toldTo);
   }
 
   /** A message outside the log has no id, unless the client still needs one to resume from. */

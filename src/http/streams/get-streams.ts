@@ -40,6 +40,9 @@ type LostEntry = Extract<SessionEntry, { k: "lost" }>;
  */
 const maxGetStreams = 8;
 
+/** Changes whose streams are remembered. */
+const maxTold = 1000;
+
 const noStreams: readonly GetStream[] = [];
 
 export class GetStreams {
@@ -51,8 +54,10 @@ export class GetStreams {
   /** Streams whose clients have disconnected and may resume them, for the dashboard. */
   #away: readonly GetStream[] = noStreams;
   #active: Active | undefined;
-  /** A stream whose client may have missed messages, until it resumes it. */
-  #abandoned: { readonly stream: number; readonly since: number } | undefined;
+  /** Streams whose clients may have missed messages until they resume them, and when they were left. */
+  #abandoned: Map<number, number> | undefined;
+  /** Which stream got a change, by the number of the change; only while there are several streams. */
+  #told: Map<number, number> | undefined;
   /** The number of the first message that the active stream got, if another node has it. */
   #firstElsewhere = Number.POSITIVE_INFINITY;
   /** The entry that ended the last stream, while none is active. */
@@ -136,6 +141,7 @@ export class GetStreams {
   write(text: string, position: string | undefined): boolean {
     const stream = this.active;
     if (stream === undefined) return true;
+    if (position !== undefined) this.#noteTold(stream.log?.start, position);
     this.#writeChange(stream, text, position);
     return !stream.congested;
   }
@@ -145,7 +151,6 @@ export class GetStreams {
     if (cursor === undefined) return;
     if (position !== undefined) {
       cursor.changes = position;
-      cursor.toldTo = position;
       cursor.changesAfterGap = undefined;
     }
     cursor.hasSent = true;
@@ -166,7 +171,7 @@ export class GetStreams {
     this.#open = this.#open.filter((other) => other !== stream);
     if (stream.state === "lost") this.#away = [...this.#away, stream].slice(-maxGetStreams);
     const { start, changes = "", hasSent, hasTold, writtenTo = 0 } = stream.log ?? {};
-    if (hasSent && start !== undefined) this.#abandoned = { stream: start, since: performance.now() };
+    if (hasSent && start !== undefined) (this.#abandoned ??= new Map()).set(start, performance.now());
     if (wasActive && start !== undefined) {
       this.#connection.listener?.forget();
       // Until this entry is in the log, messages belong to a stream without a reader.
@@ -228,8 +233,8 @@ export class GetStreams {
     const isLate = this.#away.some((stream) => stream.age(now) >= resumeWindowMs);
     this.#away = this.#away.filter((stream) => stream.age(now) < keepMs);
     if (isLate && this.#open.length === 0) this.#parts.soon(this.#giveUp());
-    const { since = Number.POSITIVE_INFINITY } = this.#abandoned ?? {};
-    if (now - since >= resumeWindowMs && this.active !== undefined) this.#tellGap();
+    const isLeft = [...(this.#abandoned?.values() ?? [])].some((since) => now - since >= resumeWindowMs);
+    if (isLeft && this.active !== undefined) this.#tellGap();
   }
 
   /** Fails the questions if the client has not reconnected in time, here or on another node. */
@@ -273,15 +278,13 @@ export class GetStreams {
     const { listener } = this.#connection;
     const later = entries.filter(({ sequence }) => sequence >= own.sequence);
     this.#log.pass(entries.slice(0, entries.length - later.length));
-    const missedChanges = missed.changes && listener && changes.since(missed.changes, listener, principal);
-    const since = missedChanges && this.#untold(missedChanges, number);
-    const isTold = since && since.length === 0 && missedChanges?.length !== 0;
+    const isTold = (position: string): boolean => this.#isToldElsewhere(number, position);
+    const since =
+      missed.changes && listener ? changes.since(missed.changes, listener, principal, isTold) : undefined;
     const cursor = Object.assign(new Cursor("get", true), {
       start: number,
       at: missed.at,
-      changes: isTold ? changes.position : since ? missed.changes : unknownPosition,
-      toldFrom: since ? missed.changes : changes.position,
-      toldTo: changes.position,
+      changes: since === undefined ? unknownPosition : since.length > 0 ? missed.changes : changes.position,
       writtenTo: own.sequence,
     });
     for (const old of this.#open.filter(({ log }) => log?.start === number)) this.#drop(old);
@@ -300,7 +303,7 @@ export class GetStreams {
     }
     // A client that has resumed it on another node meanwhile gets everything there.
     const isMoved = later.some(({ text }) => this.#isMoved(text, number));
-    if (!isMoved) this.#replay(stream, since || undefined, missed.messages);
+    if (!isMoved) this.#replay(stream, since, missed.messages);
     this.#log.pass(later);
     this.#log.start(entries.at(-1) ?? own);
     if (this.#open.length > maxGetStreams) this.#makeRoom();
@@ -314,21 +317,37 @@ export class GetStreams {
 
   #replay(stream: GetStream, since: readonly Letter[] | undefined, messages: readonly KeptMessage[]): void {
     if (since === undefined) this.#tellGap();
-    const last = since?.at(-1);
-    for (const change of since ?? []) {
-      // With the last one the client has all changes, also those that were merged with an earlier one.
-      const position = change === last ? this.#parts.server.changes.position : change.position;
-      this.#writeChange(stream, change.text, position);
-    }
-    if (since !== undefined && stream.log) stream.log.changes = this.#parts.server.changes.position;
+    else this.#writeChanges(stream, since);
     for (const message of messages) this.#send(stream, message, true);
   }
 
-  /** The changes that the client did not get on another stream, which took over while this one was lost. */
-  #untold(letters: readonly Letter[], number: number): readonly Letter[] {
-    const other = this.active?.log;
-    if (other === undefined || other.start === number) return letters;
-    return letters.filter(({ position = "" }) => !other.hasToldChange(position));
+  /** Writes all changes up to now. */
+  #writeChanges(stream: GetStream, letters: readonly Letter[]): void {
+    const { position: newest } = this.#parts.server.changes;
+    const last = letters.at(-1);
+    for (const letter of letters) {
+      this.#noteTold(stream.log?.start, letter.position ?? newest);
+      // With the last one the client has all changes, also those that were merged with an earlier one.
+      this.#writeChange(stream, letter.text, letter === last ? newest : letter.position);
+    }
+    if (stream.log) stream.log.changes = newest;
+  }
+
+  /** Whether a change was written to another stream of the session than this one. */
+  #isToldElsewhere(number: number, position: string): boolean {
+    const stream = this.#told?.get(sequenceOf(position));
+    return stream !== undefined && stream !== number;
+  }
+
+  /** Notes which of several streams a change was written to. */
+  #noteTold(stream: number | undefined, position: string): void {
+    if (stream === undefined || this.#open.length + this.#away.length < 2) return;
+    this.#told ??= new Map();
+    this.#told.set(sequenceOf(position), stream);
+    for (const oldest of this.#told.keys()) {
+      if (this.#told.size <= maxTold) break;
+      this.#told.delete(oldest);
+    }
   }
 
   /**
@@ -355,8 +374,7 @@ export class GetStreams {
     const cursor = this.active?.log;
     const { position } = this.#parts.server.changes;
     if (cursor !== undefined) {
-      const told = { toldFrom: position, toldTo: position };
-      Object.assign(cursor, { changes: unknownPosition, changesAfterGap: position, ...told });
+      Object.assign(cursor, { changes: unknownPosition, changesAfterGap: position });
     }
     this.#abandoned = undefined;
     this.#parts.server.observe?.({ type: "gap", session });
@@ -374,7 +392,8 @@ export class GetStreams {
     this.#backup?.clear();
     this.#firstElsewhere = Number.POSITIVE_INFINITY;
     // The client gets the missed messages on the stream that it has resumed, or notifications on a new one.
-    if (entry.s === undefined || this.#abandoned?.stream === active.stream) this.#abandoned = undefined;
+    if (entry.s === undefined) this.#abandoned = undefined;
+    else this.#abandoned?.delete(active.stream);
     const own = this.active;
     if (own === undefined) return;
     if (entry.over) this.#tellOverlooked(own, lost);
@@ -388,10 +407,8 @@ export class GetStreams {
     const { listener } = this.#connection;
     const { changes } = this.#parts.server;
     const since = lost && listener && changes.since(lost.c, listener, stream);
-    // Without their position, since the client has not read the log of changes up to there on this stream.
-    for (const { text } of since ?? []) this.#writeChange(stream, text, undefined);
-    if (since === undefined) this.#tellGap();
-    else if (stream.log) Object.assign(stream.log, { toldFrom: lost?.c, toldTo: changes.position });
+    if (since === undefined) return this.#tellGap();
+    this.#writeChanges(stream, since);
   }
 
   #lost(entry: LostEntry): void {
@@ -402,7 +419,7 @@ export class GetStreams {
     this.#lostEntry = entry;
     const isElsewhere = n !== this.#log.node;
     if (isElsewhere && (told || this.#firstElsewhere <= to)) {
-      this.#abandoned = { stream: s, since: performance.now() };
+      (this.#abandoned ??= new Map()).set(s, performance.now());
     }
     const newest = this.#open.at(-1);
     if (newest === undefined) return;
