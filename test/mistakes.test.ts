@@ -353,10 +353,6 @@ const mistakes: Readonly<Record<string, readonly [write: () => unknown, read: st
     client(async (each) => (await each.callTool("forecast")).text),
     "The result of a tool has no text: use content[0].text, for a block of the type text",
   ],
-  "the text of the content of a result": [
-    client(async (each) => (await each.callTool("forecast")).content.text),
-    "content has no text: use content[0].text, for a block of the type text",
-  ],
   "an outcome as a property": [
     clients((all) => all.outcomes.weather),
     'outcomes has no weather: use outcomes.get("weather")',

@@ -62,12 +62,13 @@ export function refuseNamesOfOutcomes(outcomes: object, servers: Iterable<string
       refuseOn(outcomes, "outcomes", { [server]: `outcomes.get(${JSON.stringify(server)})` });
 }
 
-/** Refuses to read `text` on a result or its content: the text is in the blocks. A result that asks for input has none. */
+/**
+ * Refuses to read `text` on a result: the text is in the blocks. A result that asks for input has none. The content stays as it is,
+ * because Bun prints what an array refuses.
+ */
 export function refuseText<Result extends { readonly content?: object }>(result: Result): Result {
   if (result.content === undefined) return result;
-  const first = "content[0].text, for a block of the type text";
-  refuseOn(result.content, "content", { text: first });
-  return refuseOn(result, "The result of a tool", { text: first });
+  return refuseOn(result, "The result of a tool", { text: "content[0].text, for a block of the type text" });
 }
 
 /** Throws for reading members of the client on its promise, before it is awaited. */

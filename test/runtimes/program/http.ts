@@ -50,13 +50,17 @@ async function checkResuming(url: string): Promise<object> {
   const after = await second.readUntil("list_changed");
   second.abort();
   await fetch(url, { method: "DELETE", headers: session });
-  return { before: eventsIn(before), after: eventsIn(after) };
+  const ids: string[] = [];
+  return { before: eventsIn(before, ids), after: eventsIn(after, ids) };
 }
 
-/** The number that each event ends its id with, and its method, if it has one. */
-function eventsIn(text: string): string[] {
-  const events = text.matchAll(/^id: \S*\.(\d+)$(?:\n(?:retry|data): .*$)*/gm);
-  return [...events].map(([event, number]) => `${number} ${/"method":"([^"]+)"/.exec(event)?.[1] ?? ""}`);
+/** For each event, how many other ids came before its own, and its method, if it has one. */
+function eventsIn(text: string, ids: string[]): string[] {
+  const events = text.matchAll(/^id: (\S+)$(?:\n(?:retry|data): .*$)*/gm);
+  return Array.from(events, ([event, id = ""]) => {
+    if (!ids.includes(id)) ids.push(id);
+    return `${ids.indexOf(id)} ${/"method":"([^"]+)"/.exec(event)?.[1] ?? ""}`;
+  });
 }
 
 /** Opens a GET stream. */
