@@ -1,7 +1,7 @@
 // The limits of following clients.
 
 export const followingLimits = {
-  /** Clients followed at once. Past it, Halyard no longer follows the one that nobody asked about for the longest time. */
+  /** Clients followed at once. Past it, Halyard stops following the one that was not asked about for the longest time. */
   maxFollowed: 20,
   /** Milliseconds without a question about a client. After it, Halyard no longer follows the client, and drops its messages. */
   unaskedMs: 60_000,
