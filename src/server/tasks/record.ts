@@ -58,12 +58,6 @@ export function hasEnded({ status }: Pick<TaskRecord, "status">): boolean {
   return status === "completed" || status === "failed" || status === "cancelled";
 }
 
-/** Whether a task comes after another in a list. */
-export function isAfter(one: TaskPosition, other: TaskPosition): boolean {
-  if (one.createdAt !== other.createdAt) return one.createdAt > other.createdAt;
-  return one.id > other.id;
-}
-
 /** Thrown when the end of a task is too large for the store. */
 export function noRoom(): RangeError {
   return new RangeError("The tasks take too much room: raise tasks.maxSize or tasks.maxSizePerPrincipal");

@@ -5,8 +5,8 @@ import { changeValue } from "../../backplane/edits.ts";
 import { readJson } from "../../wire/json.ts";
 import { isObject, isTexts } from "../../wire/message.ts";
 import { sizeOf, type TaskLimits, TaskRoom } from "./room.ts";
-import { hasEnded, isAfter, noRoom, type TaskChange, type TaskQuery, type TaskRecord } from "./record.ts";
-import { TaskList, taskKey } from "./task-list.ts";
+import { hasEnded, noRoom, type TaskChange, type TaskQuery, type TaskRecord } from "./record.ts";
+import { TaskList, taskKey, tasksAfter } from "./task-list.ts";
 
 /** A change by another node keeps a task at least this long, in milliseconds: its clock may be ahead. */
 const minKeptMs = 60_000;
@@ -64,10 +64,11 @@ export class TaskStore {
     return changed && (JSON.parse(changed.text) as TaskRecord);
   }
 
-  /** Resolves with the tasks sorted by `createdAt`, then by `id`. */
+  /** Resolves with the tasks, oldest first. */
   async list(owner: string, { session, after, limit }: TaskQuery): Promise<readonly TaskRecord[]> {
     const list = this.#listOf({ owner, ...(session !== undefined && { session }) });
-    const listed = ((await list?.read()) ?? []).filter((task) => !after || isAfter(task, after));
+    const all = (await list?.read()) ?? [];
+    const listed = after ? tasksAfter(all, after) : all;
     const tasks: TaskRecord[] = [];
     for (let at = 0; at < listed.length && tasks.length < limit; at += limit) {
       const reads = listed.slice(at, at + limit).map(({ id }) => this.read(owner, id));

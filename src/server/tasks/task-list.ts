@@ -4,7 +4,7 @@ import type { ValueKey } from "../../backplane/engine.ts";
 import { changeInTurn } from "../../backplane/edits.ts";
 import { readJson } from "../../wire/json.ts";
 import { isObject } from "../../wire/message.ts";
-import { isAfter, type TaskPosition } from "./record.ts";
+import type { TaskPosition } from "./record.ts";
 
 /** What a list says of a task. */
 export interface Listed extends TaskPosition {
@@ -31,7 +31,7 @@ export class TaskList {
     this.#key = { kind: "task-list", tag };
   }
 
-  /** All tasks, oldest first; some may no longer exist. */
+  /** All tasks, oldest first, those of one millisecond in the order of their start; some may no longer exist. */
   async read(): Promise<readonly Listed[]> {
     const stored = await this.#cluster.engine.get(this.#key);
     return stored ? this.#parse(stored.text) : [];
@@ -40,8 +40,9 @@ export class TaskList {
   /** Adds a task, or changes its size. Resolves with false if the tasks would exceed a limit. */
   async put(task: Listed, limits: ListLimits): Promise<boolean> {
     const put = await changeInTurn(this.#cluster.engine, this.#key, "The list of tasks", async (stored) => {
-      const others = (stored ? this.#parse(stored.text) : []).filter(({ id }) => id !== task.id);
-      const tasks = [...(await this.#unexpired(others)), task];
+      const tasks = await this.#unexpired(stored ? this.#parse(stored.text) : []);
+      const at = tasks.findIndex(({ id }) => id === task.id);
+      tasks.splice(at === -1 ? tasks.length : at, 1, task);
       const size = tasks.reduce((sum, listed) => sum + listed.size, 0);
       if (tasks.length > limits.maxTasks || size > limits.maxSize) return undefined;
       const ttlMs = Math.max(...tasks.map((listed) => this.#remainingMs(listed)), 1);
@@ -55,7 +56,9 @@ export class TaskList {
     const tasks = readJson(text);
     const listed = Array.isArray(tasks) ? tasks.filter(isListed) : [];
     if (!Array.isArray(tasks) || listed.length !== tasks.length) this.#cluster.ignoreInvalid("task-list");
-    return listed.toSorted((one, other) => (isAfter(one, other) ? 1 : -1));
+    return listed.toSorted(
+      (one, other) => Number(one.createdAt > other.createdAt) - Number(one.createdAt < other.createdAt),
+    );
   }
 
   #remainingMs({ node, endsAt }: Listed): number {
@@ -69,6 +72,12 @@ export class TaskList {
     const gone = new Set(seemOver.filter((_, at) => found[at] === undefined));
     return tasks.filter((task) => !gone.has(task));
   }
+}
+
+/** The tasks that follow a position, also one whose task no longer exists. */
+export function tasksAfter(listed: readonly Listed[], { id, createdAt }: TaskPosition): readonly Listed[] {
+  const at = listed.findIndex((task) => task.id === id);
+  return at === -1 ? listed.filter((task) => task.createdAt >= createdAt) : listed.slice(at + 1);
 }
 
 /** Where the engine has a task. */
