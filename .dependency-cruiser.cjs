@@ -1,14 +1,22 @@
-// The layers: a folder imports only from folders above it in scripts/layers.json, so that no folders form a cycle. Imports of
-// types count, and a folder below another one is a layer of its own.
+// The layers: a file imports only from its own layer and those above it in scripts/layers.json. Imports of types count. A folder
+// that is not listed belongs to the nearest listed one around it.
 const layers = require("./scripts/layers.json");
 
-/** A file that is a layer of its own does not belong to that of its folder. */
-const isFile = (name) => name.endsWith(".ts");
-const inLayer = (name) => {
-  const own = layers.filter((file) => isFile(file) && file.startsWith(`${name}/`));
-  const others = own.map((file) => `(?!${file.slice(name.length + 1).replace(".", "\\.")}$)`).join("");
-  return isFile(name) ? `^src/${name.replace(".", "\\.")}$` : `^src/${name}/${others}[^/]+$`;
+const patternOf = (path) => (path.endsWith(".ts") ? `^src/${path.replace(".", "\\.")}$` : `^src/${path}/`);
+/** The files of a layer: those below its path that no layer inside it has. */
+const inLayer = (layer) => {
+  const inner = layers.filter((other) => other.startsWith(`${layer}/`)).map(patternOf);
+  return { path: patternOf(layer), ...(inner.length > 0 && { pathNot: inner }) };
 };
+/** The files of the layers that come later, which may lie around this layer or inside it. */
+const after = (layer, index) => ({
+  path: layers.slice(index + 1).map(patternOf),
+  pathNot: layers
+    .slice(0, index + 1)
+    .filter((earlier) => earlier !== layer || !isAround(layer, index))
+    .map(patternOf),
+});
+const isAround = (layer, index) => layers.slice(index + 1).some((later) => later.startsWith(`${layer}/`));
 
 module.exports = {
   forbidden: [
@@ -16,21 +24,14 @@ module.exports = {
     ...layers.slice(0, -1).map((layer, index) => ({
       name: `${layer}-imports-only-from-above`,
       severity: "error",
-      from: { path: inLayer(layer) },
-      to: {
-        path: layers.slice(index + 1).map(inLayer),
-        // A file that is a layer of its own is not in the layer of its folder.
-        pathNot: layers
-          .slice(0, index + 1)
-          .filter(isFile)
-          .map(inLayer),
-      },
+      from: inLayer(layer),
+      to: after(layer, index),
     })),
     {
       name: "every-folder-has-a-layer",
       severity: "error",
       from: {},
-      to: { path: "^src/", pathNot: layers.map(inLayer) },
+      to: { path: "^src/", pathNot: layers.map(patternOf) },
     },
     {
       name: "node-only-at-the-edges",
@@ -39,8 +40,8 @@ module.exports = {
       from: {
         path: "^src/",
         pathNot: [
-          "^src/node/",
-          "^src/stdio/",
+          "^src/transports/node/",
+          "^src/transports/stdio/",
           "^src/testing/",
           "^src/client/(oauth/)?platform/node",
           "^src/dashboard/platform/node",
@@ -55,11 +56,7 @@ module.exports = {
       from: { path: "^src/client/" },
       to: {
         path: "^src/",
-        pathNot: [
-          "^src/client/",
-          "^src/(errors|kinds|options|refused-names)\\.ts$",
-          "^src/(async|wire|protocol|schema)/",
-        ],
+        pathNot: ["^src/client/", "^src/(base|protocol)/"],
       },
     },
     {
@@ -80,7 +77,7 @@ module.exports = {
       name: "stdio-and-testing-do-not-meet",
       severity: "error",
       from: { path: "^src/testing/" },
-      to: { path: "^src/stdio/" },
+      to: { path: "^src/transports/stdio/" },
     },
   ],
   options: {

@@ -3,7 +3,7 @@ import { defineConfig } from "vitest/config";
 /** Kills, outages and whole clusters, which take minutes: `.ci/run` runs them with HALYARD_CLUSTER=1. */
 const clusters = [
   "test/cluster/{conformance,kills,run,engine-budget,engine-cut-off,engine-data-loss,engine-deliveries,engine-slow}.test.ts",
-  "test/redis/outages.test.ts",
+  "test/cluster/redis/outages.test.ts",
   "test/server/tasks/cluster.test.ts",
 ];
 

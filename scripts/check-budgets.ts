@@ -12,11 +12,10 @@ import { endWith } from "./outcome.ts";
 const problems: string[] = [];
 /** Where the entries are found when they are bundled from their sources, which says what each file of those costs. */
 const fromSources = Object.fromEntries(readEntries().map(({ name, source }) => [name, `./${source}`]));
-const validator = "src/schema/json-schema";
+const validator = "src/protocol/schema/json-schema";
 const droppableRemedy = "see that scripts/droppable.ts marks what bundlers cannot drop";
 /** The files that a bundled client may have. */
-const sharedWithClient =
-  /^src\/((errors|kinds|options|refused-names)\.ts$|(async|wire|protocol|schema)\/|client\/(?!oauth\/))|^<stdin>$/;
+const sharedWithClient = /^src\/(base|protocol|client\/(?!oauth\/))|^<stdin>$/;
 /** What a client loads when it connects to a URL, besides what its page loads at once. */
 const ofHttpClient = ["src/client/http/transport.ts", "src/client/catalogue/catalogue.ts"];
 const leaveOutValidator: Plugin = {

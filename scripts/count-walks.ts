@@ -57,7 +57,7 @@ async function buildSingleFiles(): Promise<void> {
 
 async function countAll(): Promise<Map<string, Functions>> {
   const { McpServer } = await importBuilt<typeof import("halyard")>("src/index.js");
-  const { serveHttp } = await importBuilt<typeof import("halyard/node")>("src/node/index.js");
+  const { serveHttp } = await importBuilt<typeof import("halyard/node")>("src/transports/node/index.js");
   const server = new McpServer({ name: "walks", version: "1.0.0" });
   addTools(server);
   const { url, close } = await serveHttp(server, { port: 0 });

@@ -15,7 +15,7 @@ export {
   ResourceNotFoundError,
   ToolError,
   UrlElicitationRequired,
-} from "./errors.ts";
+} from "./base/errors.ts";
 export type {
   AskOptions,
   Elicited,
@@ -54,8 +54,8 @@ export type {
 } from "./protocol/model.ts";
 export type { TemplateParams } from "./protocol/template-params.ts";
 export { UriTemplate } from "./protocol/uri-template.ts";
-export type { AnySchema, JsonSchema } from "./schema/compile.ts";
-export type { StandardSchema } from "./schema/standard.ts";
+export type { AnySchema, JsonSchema } from "./protocol/schema/compile.ts";
+export type { StandardSchema } from "./protocol/schema/standard.ts";
 export {
   audio,
   image,
@@ -103,4 +103,4 @@ export type { Servable } from "./server/calls/port.ts";
 export { type ClusterView, McpServer } from "./server/server.ts";
 export type { Backplane } from "./backplane/backplane.ts";
 export type { ClusterNode } from "./backplane/presence.ts";
-export type { JsonObject, RequestId } from "./wire/message.ts";
+export type { JsonObject, RequestId } from "./base/wire/message.ts";

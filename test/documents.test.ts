@@ -7,7 +7,7 @@ import { anchorsIn, documents, languagesIn, linksIn, readDocument, readTable } f
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const layers = (JSON.parse(readDocument("scripts/layers.json")) as string[])
-  .filter((layer) => !layer.endsWith(".ts"))
+  .filter((layer) => !layer.includes("."))
   .join("|");
 /** Written by a program. */
 const generated = new Set(["bench/results.md", "bench/soak-results.md"]);
@@ -108,7 +108,7 @@ const runBy: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     yaml: "test/deploy/cluster.test.ts",
     sh: "test/cluster/run.test.ts",
   },
-  "docs/guides/health.md": { yaml: "test/http/health.test.ts" },
+  "docs/guides/health.md": { yaml: "test/transports/http/health.test.ts" },
   "docs/guides/dashboard.md": { text: "test/dashboard/serving.test.ts" },
   "docs/guides/why-silent.md": { sh: "test/dashboard/silence.test.ts" },
   "docs/guides/mounting.md": { sh: "test/runtimes/runtimes.test.ts" },

@@ -28,17 +28,17 @@ export const sections: readonly Section[] = [
     intro:
       "Options of `new McpServer`; they hold on every transport. [How limits are counted](../explanation/limits.md) says what weighs how much, and for whom.",
     rows: [
-      { file: "wire/limits.ts", of: "MessageLimits", prefix: "limits." },
+      { file: "base/wire/limits.ts", of: "MessageLimits", prefix: "limits." },
       { file: "server/settings/limits.ts", of: "ServerLimits", prefix: "limits." },
       { file: "server/settings/settings.ts", of: "CoreOptions", only: ["pageSize"] },
       { file: "protocol/uri.ts", constants: ["maxUriLength"] },
-      { file: "wire/message.ts", constants: ["maxIdLength"] },
+      { file: "base/wire/message.ts", constants: ["maxIdLength"] },
       { file: "server/methods/handshake.ts", constants: ["maxClientLength"] },
       { file: "server/catalogue/tools.ts", constants: ["maxNameLength"] },
       { file: "server/methods/completion.ts", constants: ["maxValues"] },
       { file: "backplane/engine.ts", constants: ["maxEntryBytes"] },
-      { file: "schema/json-schema/budget.ts", constants: ["validateSteps"] },
-      { file: "schema/json-schema/pattern.ts", constants: ["nativeLimit"] },
+      { file: "protocol/schema/json-schema/budget.ts", constants: ["validateSteps"] },
+      { file: "protocol/schema/json-schema/pattern.ts", constants: ["nativeLimit"] },
     ],
   },
   {
@@ -83,18 +83,18 @@ export const sections: readonly Section[] = [
     heading: "Stdio",
     intro: "Options of `serveStdio`.",
     rows: [
-      { file: "stdio/index.ts", of: "StdioOptions", only: ["graceMs"] },
-      { file: "stdio/writer.ts", constants: ["highWater"] },
+      { file: "transports/stdio/index.ts", of: "StdioOptions", only: ["graceMs"] },
+      { file: "transports/stdio/writer.ts", constants: ["highWater"] },
     ],
   },
   {
     heading: "HTTP",
     intro: "Options of `serveHttp`, `nodeHandler` and `fetchHandler`; `defaultHttpLimits` has the defaults.",
     rows: [
-      { file: "session/limits.ts", of: "SessionLimits", prefix: "limits." },
-      { file: "http/streams/log-limits.ts", of: "StreamLogLimits", prefix: "limits." },
-      { file: "http/streams/listens.ts", of: "ListenLimits", prefix: "limits." },
-      { file: "http/options.ts", of: "HttpLimits", prefix: "limits." },
+      { file: "server/session/limits.ts", of: "SessionLimits", prefix: "limits." },
+      { file: "transports/http/streams/log-limits.ts", of: "StreamLogLimits", prefix: "limits." },
+      { file: "transports/http/streams/listens.ts", of: "ListenLimits", prefix: "limits." },
+      { file: "transports/http/options.ts", of: "HttpLimits", prefix: "limits." },
     ],
   },
   {
@@ -102,7 +102,7 @@ export const sections: readonly Section[] = [
     intro: "Options of `serveHttp`, `nodeHandler` and `fetchHandler`.",
     rows: [
       {
-        file: "http/options.ts",
+        file: "transports/http/options.ts",
         of: "HttpOptions",
         only: [
           "streamAfterMs",
@@ -120,7 +120,7 @@ export const sections: readonly Section[] = [
     heading: "Rate limits",
     intro:
       "Set them with `rateLimit: { perPrincipal, perAddress }` of `serveHttp`, `nodeHandler` and `fetchHandler`; `false` turns them off, `Infinity` is no limit, and `defaultCallerLimits` has the defaults. They apply to each principal if you set `auth`, and to each address if you set `trustProxy` or `perAddress`. Without these options, a server counts nothing.",
-    rows: [{ file: "http/rate-limits/options.ts", of: "CallerLimits" }],
+    rows: [{ file: "transports/http/rate-limits/options.ts", of: "CallerLimits" }],
   },
   {
     heading: "Authorization",

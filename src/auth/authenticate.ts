@@ -1,8 +1,8 @@
 // The interface by which an HTTP endpoint authenticates requests: it returns the caller, or a refusal.
-import { clip } from "../errors.ts";
+import { clip } from "../base/errors.ts";
 import type { Principal } from "../protocol/model.ts";
 import { hasScope } from "../protocol/scopes.ts";
-import type { JsonObject } from "../wire/message.ts";
+import type { JsonObject } from "../base/wire/message.ts";
 
 /** A request without its body. */
 export interface RequestHead {

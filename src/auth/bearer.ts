@@ -1,6 +1,6 @@
 // An OAuth resource server: verifies bearer tokens, refuses others, and serves the metadata that clients need.
 import type { JSONWebKeySet } from "jose";
-import { addressKey } from "../limits/address-key.ts";
+import { addressKey } from "../base/limits/address-key.ts";
 import type { Principal } from "../protocol/model.ts";
 import { isGranted } from "../protocol/scopes.ts";
 import { claimMistake, type ClaimRules, type TokenClaims, toPrincipal } from "./claims.ts";

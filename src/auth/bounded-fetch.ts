@@ -1,5 +1,5 @@
 // Fetches from an authorization server without redirects, with a timeout and a size limit.
-import { GrowingBuffer } from "../wire/bytes.ts";
+import { GrowingBuffer } from "../base/wire/bytes.ts";
 
 /** Bytes of an answer. An authorization server sends it. Past it, the server responds with 503. */
 const maxBytes = 512 * 1024;

@@ -1,8 +1,8 @@
 // Turns the claims of a verified token into a principal, and checks issuer, audience and times of every token.
-import { clip } from "../errors.ts";
-import { mismatch } from "../kinds.ts";
+import { clip } from "../base/errors.ts";
+import { mismatch } from "../base/kinds.ts";
 import type { Principal } from "../protocol/model.ts";
-import type { JsonObject } from "../wire/message.ts";
+import type { JsonObject } from "../base/wire/message.ts";
 
 /** The claims of a token, with the names of JWT (RFC 7519, 9068) and of introspection (RFC 7662). */
 export interface TokenClaims {

@@ -1,12 +1,12 @@
 // An issuer for tests and development: it signs tokens with keys of its own, and serves this machine only.
 import { exportJWK, generateKeyPair, type JSONWebKeySet, SignJWT } from "jose";
-import { clip, ConfigurationError } from "../errors.ts";
-import { filledText, type Known, numberFrom, plainObject, text, texts } from "../kinds.ts";
-import { checkOptions } from "../options.ts";
+import { clip, ConfigurationError } from "../base/errors.ts";
+import { filledText, type Known, numberFrom, plainObject, text, texts } from "../base/kinds.ts";
+import { checkOptions } from "../base/options.ts";
 import { randomId } from "../protocol/random-id.ts";
 import { scopesProblem } from "../protocol/scopes.ts";
-import { isLoopback, isLoopbackAddress } from "../wire/loopback.ts";
-import type { JsonObject } from "../wire/message.ts";
+import { isLoopback, isLoopbackAddress } from "../base/wire/loopback.ts";
+import type { JsonObject } from "../base/wire/message.ts";
 import type { Auth, EndpointPlace, RequestHead } from "./authenticate.ts";
 import { protectWith } from "./bearer.ts";
 import { type BearerAuthOptions, knownBearerOptions } from "./options.ts";

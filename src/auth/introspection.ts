@@ -6,7 +6,7 @@ import {
   introspectionRequest,
   processIntrospectionResponse,
 } from "oauth4webapi";
-import { Shares } from "../limits/shares.ts";
+import { Shares } from "../base/limits/shares.ts";
 import type { TokenClaims } from "./claims.ts";
 import { type Discovery, requestOptions } from "./discovery.ts";
 import { TokenCache } from "./token-cache.ts";

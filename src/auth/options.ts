@@ -1,6 +1,6 @@
 // The options of `bearerAuth`, and the checks that throw at startup.
 import type { JSONWebKeySet } from "jose";
-import { ConfigurationError } from "../errors.ts";
+import { ConfigurationError } from "../base/errors.ts";
 import {
   either,
   filledText,
@@ -15,8 +15,8 @@ import {
   options as optionsOf,
   text,
   texts,
-} from "../kinds.ts";
-import { checkOptions } from "../options.ts";
+} from "../base/kinds.ts";
+import { checkOptions } from "../base/options.ts";
 import { scopesProblem } from "../protocol/scopes.ts";
 import type { TokenClaims } from "./claims.ts";
 import type { IntrospectionOptions } from "./introspection.ts";

@@ -1,6 +1,6 @@
 // Caches results of token verification by the digest of the token, which is not stored itself.
-import { Holdings } from "../limits/holdings.ts";
-import { toBase64Url } from "../wire/base64.ts";
+import { Holdings } from "../base/limits/holdings.ts";
+import { toBase64Url } from "../base/wire/base64.ts";
 
 interface Kept<Answer> {
   /** The key that limits count it for. */

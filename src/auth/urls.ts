@@ -1,5 +1,5 @@
 // Checks the URLs that tokens and keys are sent to or fetched from.
-import { isLoopback } from "../wire/loopback.ts";
+import { isLoopback } from "../base/wire/loopback.ts";
 
 /** Returns what is wrong with the URL of an authorization server or a resource. */
 export function urlProblem(text: unknown): string | undefined {

@@ -1,8 +1,8 @@
 // Messages between nodes, by kind: to one node, to all, and requests that another node answers.
 import type { Logger } from "../diagnostics/logger.ts";
 import { OutageLog, RateLimitedLog } from "../diagnostics/rate-limited-log.ts";
-import { readJson } from "../wire/json.ts";
-import { isObject, type JsonObject } from "../wire/message.ts";
+import { readJson } from "../base/wire/json.ts";
+import { isObject, type JsonObject } from "../base/wire/message.ts";
 import type { Engine } from "./engine.ts";
 
 /**

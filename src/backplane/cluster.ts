@@ -1,5 +1,5 @@
 // The nodes that serve together, as one of them sees them. A process without a backplane is a cluster of one.
-import type { JsonObject } from "../wire/message.ts";
+import type { JsonObject } from "../base/wire/message.ts";
 import type { BusHandler } from "./bus.ts";
 import type { Engine, LogEntry, ValueKind } from "./engine.ts";
 import type { LogReader } from "./feed.ts";

@@ -1,5 +1,5 @@
 // Changes values of an engine by comparing versions. A process can combine its edits of a value, so that only nodes compete.
-import { HalyardError } from "../errors.ts";
+import { HalyardError } from "../base/errors.ts";
 import type { Engine, StoredValue, ValueKey } from "./engine.ts";
 
 /** How often a node tries to change a value while other nodes change it. */

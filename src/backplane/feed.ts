@@ -1,6 +1,6 @@
 // A log that this node follows: passes every entry on once and in order, even if the bus loses, doubles or reorders entries.
 import type { Engine, LogEntry } from "./engine.ts";
-import { inBackground } from "../async/timers.ts";
+import { inBackground } from "../base/async/timers.ts";
 import { digestOf } from "./position.ts";
 
 /** Receives the entries of a log. */

@@ -1,8 +1,8 @@
 // Passes on messages that a client sent to this node but that another one needs. Messages of clients reach the bus only through
 // this.
-import { HalyardError } from "../errors.ts";
-import { Shares } from "../limits/shares.ts";
-import type { JsonObject } from "../wire/message.ts";
+import { HalyardError } from "../base/errors.ts";
+import { Shares } from "../base/limits/shares.ts";
+import type { JsonObject } from "../base/wire/message.ts";
 import type { Bus, BusHandler } from "./bus.ts";
 
 /** Characters that may be in transit from this node to others. One caller may have as many as then remain free. */

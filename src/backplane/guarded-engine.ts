@@ -1,6 +1,6 @@
 // Wraps an engine: every operation has a deadline, the number of concurrent operations is limited, and every failure is one kind
 // of error.
-import { HalyardError } from "../errors.ts";
+import { HalyardError } from "../base/errors.ts";
 import type { AppendOptions, CountedKind, Engine, LogEntry, StoredValue, ValueKey } from "./engine.ts";
 
 /** Milliseconds that one operation of the engine may take. */

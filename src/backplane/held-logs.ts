@@ -1,6 +1,6 @@
 // The sizes of the logs of a cluster in bytes, as one node knows them: by log, by the node that wrote, and by the caller that the
 // log counts for.
-import { Holdings } from "../limits/holdings.ts";
+import { Holdings } from "../base/limits/holdings.ts";
 import { maxLogBytes } from "./engine.ts";
 
 /** How many bytes of a log do not count: those of a session that only opens and closes its streams. */

@@ -1,8 +1,8 @@
 // Replaces tags and names of logs by keyed digests. The key is random and kept in the engine, sealed with every secret of the nodes.
-import { ConfigurationError } from "../errors.ts";
-import { fromBase64Url, toBase64Url } from "../wire/base64.ts";
-import { readJson } from "../wire/json.ts";
-import { isTexts } from "../wire/message.ts";
+import { ConfigurationError } from "../base/errors.ts";
+import { fromBase64Url, toBase64Url } from "../base/wire/base64.ts";
+import { readJson } from "../base/wire/json.ts";
+import { isTexts } from "../base/wire/message.ts";
 import type { Engine, ValueKey } from "./engine.ts";
 import type { Sealing } from "./sealing.ts";
 import { changeValue } from "./edits.ts";

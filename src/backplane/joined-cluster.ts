@@ -1,12 +1,12 @@
 // One node of a cluster: joins and leaves it, tracks the other nodes, exchanges messages and follows logs.
-import { Callbacks } from "../async/callbacks.ts";
-import { inBackground } from "../async/timers.ts";
+import { Callbacks } from "../base/async/callbacks.ts";
+import { inBackground } from "../base/async/timers.ts";
 import type { Diagnostics } from "../diagnostics/events.ts";
 import { logRejection, RateLimitedLog } from "../diagnostics/rate-limited-log.ts";
-import { HalyardError } from "../errors.ts";
+import { HalyardError } from "../base/errors.ts";
 import type { Implementation } from "../protocol/model.ts";
 import { randomId } from "../protocol/random-id.ts";
-import type { JsonObject } from "../wire/message.ts";
+import type { JsonObject } from "../base/wire/message.ts";
 import { Bus, type BusHandler } from "./bus.ts";
 import type { Cluster, FollowedLog } from "./cluster.ts";
 import { CountedEngine } from "./counted-engine.ts";

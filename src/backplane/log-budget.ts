@@ -1,8 +1,8 @@
 // One budget for the bytes of all logs of a cluster: each node counts what it adds, reports it to the others at intervals, and
 // clears logs.
-import { inBackground } from "../async/timers.ts";
+import { inBackground } from "../base/async/timers.ts";
 import type { Logger } from "../diagnostics/logger.ts";
-import type { JsonObject } from "../wire/message.ts";
+import type { JsonObject } from "../base/wire/message.ts";
 import type { Bus, BusHandler } from "./bus.ts";
 import type { AppendOptions, Engine } from "./engine.ts";
 import type { HeldLogs, LogPart } from "./held-logs.ts";

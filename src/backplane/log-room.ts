@@ -1,7 +1,7 @@
 // The limits of the logs of sessions: the rule for clearing a log, for a process alone and for each node of a cluster.
 import type { Logger } from "../diagnostics/logger.ts";
 import { logRejection } from "../diagnostics/rate-limited-log.ts";
-import { Holdings } from "../limits/holdings.ts";
+import { Holdings } from "../base/limits/holdings.ts";
 import type { AppendOptions, Engine } from "./engine.ts";
 import { HeldLogs } from "./held-logs.ts";
 

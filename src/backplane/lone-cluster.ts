@@ -1,6 +1,6 @@
 // A process without a backplane: its engine is in its own memory, and there are no other nodes.
 import type { Logger } from "../diagnostics/logger.ts";
-import type { JsonObject } from "../wire/message.ts";
+import type { JsonObject } from "../base/wire/message.ts";
 import type { BusHandler } from "./bus.ts";
 import type { Cluster, FollowedLog, Forwards, Messages, Questions } from "./cluster.ts";
 import { CountedEngine } from "./counted-engine.ts";

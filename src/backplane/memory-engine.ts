@@ -1,5 +1,5 @@
 // The engine in the memory of one process: for a process alone, and for servers that share it there, as in tests.
-import { inBackground, longestTimerMs } from "../async/timers.ts";
+import { inBackground, longestTimerMs } from "../base/async/timers.ts";
 import {
   type AppendOptions,
   type Engine,

@@ -1,6 +1,6 @@
 // Questions to other nodes: one that every node answers with yes or no, and one to a single node.
-import { HalyardError } from "../errors.ts";
-import type { JsonObject } from "../wire/message.ts";
+import { HalyardError } from "../base/errors.ts";
+import type { JsonObject } from "../base/wire/message.ts";
 import type { Bus, BusHandler } from "./bus.ts";
 import type { ClusterNode } from "./presence.ts";
 

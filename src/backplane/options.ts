@@ -1,6 +1,6 @@
 // Checks the options that every backplane has.
-import { filledText, type Known, milliseconds } from "../kinds.ts";
-import { checkOptions } from "../options.ts";
+import { filledText, type Known, milliseconds } from "../base/kinds.ts";
+import { checkOptions } from "../base/options.ts";
 import type { BackplaneOptions } from "./engine.ts";
 
 /** The bytes that a secret has at least: as many as the keys that are derived from it. */

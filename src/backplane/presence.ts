@@ -1,6 +1,6 @@
 // Which nodes are in the cluster, and whether this one still hears the others: each node sends a beat through the bus, and
 // receives its own.
-import type { JsonObject } from "../wire/message.ts";
+import type { JsonObject } from "../base/wire/message.ts";
 
 /** A node of the cluster. */
 export interface ClusterNode {

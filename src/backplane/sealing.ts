@@ -1,7 +1,7 @@
 // Seals texts for the engine with the secrets of `BackplaneOptions`, so that only nodes with a common secret can read or write them.
-import { decrypt, encrypt } from "../wire/aes-gcm.ts";
-import { toBase64Url } from "../wire/base64.ts";
-import { DerivationSecret } from "../wire/hkdf.ts";
+import { decrypt, encrypt } from "../base/wire/aes-gcm.ts";
+import { toBase64Url } from "../base/wire/base64.ts";
+import { DerivationSecret } from "../base/wire/hkdf.ts";
 
 const encoder = new TextEncoder();
 

@@ -1,6 +1,6 @@
 // The entries that nodes write to logs of the engine: their maximum size, and their checks before use.
-import { readJson } from "../wire/json.ts";
-import { isObject, type JsonObject } from "../wire/message.ts";
+import { readJson } from "../base/wire/json.ts";
+import { isObject, type JsonObject } from "../base/wire/message.ts";
 import { maxEntryBytes } from "./engine.ts";
 
 const encoder = new TextEncoder();

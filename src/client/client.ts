@@ -1,9 +1,9 @@
 // The client of one server, as its user calls it. Each method takes a few lines over the calls and the features of the client.
-import { AsyncClosing } from "../async/disposal.ts";
-import { type Later, later } from "../async/later.ts";
+import { AsyncClosing } from "../base/async/disposal.ts";
+import { type Later, later } from "../base/async/later.ts";
 import type { CompletionReference, Implementation, LogLevel, ServerCapabilities } from "../protocol/model.ts";
 import type { RevisionDate } from "../protocol/revision.ts";
-import type { JsonObject } from "../wire/message.ts";
+import type { JsonObject } from "../base/wire/message.ts";
 import type { Calls } from "./calls/calls.ts";
 import type { CoreRequestOptions } from "./calls/core.ts";
 import type { Logging } from "./calls/logging.ts";
@@ -27,8 +27,8 @@ import type {
   ResourceTemplate,
   Tool,
 } from "./settings/received.ts";
-import { errorCodes } from "../errors.ts";
-import { type Known, milliseconds, text, textRecord } from "../kinds.ts";
+import { errorCodes } from "../base/errors.ts";
+import { type Known, milliseconds, text, textRecord } from "../base/kinds.ts";
 import { checkMade, refuseOtherNames, refuseText } from "./other-names.ts";
 import {
   checkCall,

@@ -1,9 +1,9 @@
 // The clients of several servers: whether each connected, their tools in one list, and their changes.
-import { AsyncClosing } from "../async/disposal.ts";
-import { later } from "../async/later.ts";
-import { ConfigurationError } from "../errors.ts";
+import { AsyncClosing } from "../base/async/disposal.ts";
+import { later } from "../base/async/later.ts";
+import { ConfigurationError } from "../base/errors.ts";
 import type { CallToolResult, Tool } from "./settings/received.ts";
-import type { JsonObject } from "../wire/message.ts";
+import type { JsonObject } from "../base/wire/message.ts";
 import { closedError } from "./calls/calls.ts";
 import type { McpClient } from "./client.ts";
 import { namedCallOptions, type OnServerChange, type ServerCallOptions } from "./named-options.ts";

@@ -1,7 +1,7 @@
 // Connects to several servers at once: targets by name, or the entries of a configuration file.
 import { platform } from "#client-platform";
-import { later } from "../async/later.ts";
-import { ConfigurationError } from "../errors.ts";
+import { later } from "../base/async/later.ts";
+import { ConfigurationError } from "../base/errors.ts";
 import {
   hasMethods,
   isFunction,
@@ -12,8 +12,8 @@ import {
   mismatch,
   options as optionsOf,
   problemOf,
-} from "../kinds.ts";
-import { checkOptions } from "../options.ts";
+} from "../base/kinds.ts";
+import { checkOptions } from "../base/options.ts";
 import type { McpClient } from "./client.ts";
 import { McpClients } from "./clients.ts";
 import { connect, type Target } from "./connect.ts";

@@ -1,8 +1,8 @@
 // Connects a client: checks the options, chooses the transport for the target, and joins the parts of a client.
 import { platform } from "#client-platform";
-import { later } from "../async/later.ts";
-import { ConfigurationError } from "../errors.ts";
-import type { WireSource } from "../wire/wire.ts";
+import { later } from "../base/async/later.ts";
+import { ConfigurationError } from "../base/errors.ts";
+import type { WireSource } from "../base/wire/wire.ts";
 import { HandlerAnswers } from "./answering/answers.ts";
 import { type Calls, joinCalls } from "./calls/calls.ts";
 import { Logging } from "./calls/logging.ts";

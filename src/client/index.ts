@@ -10,12 +10,12 @@ export {
   InputCancelled,
   InputDeclined,
   ProtocolError,
-} from "../errors.ts";
+} from "../base/errors.ts";
 export type { InputRequest, ModelPreferences, Root, SamplingContent } from "../protocol/asking.ts";
 export type { Implementation, LogLevel, ServerCapabilities, ToolSchema } from "../protocol/model.ts";
 export { type InputRequiredResult, isInputRequired } from "./calls/results.ts";
-export type { JsonObject } from "../wire/message.ts";
-export type { Wire, WireSource } from "../wire/wire.ts";
+export type { JsonObject } from "../base/wire/message.ts";
+export type { Wire, WireSource } from "../base/wire/wire.ts";
 export { chooseModel } from "./answering/choose-model.ts";
 export type { ClientMiddleware, ClientRequest } from "./calls/middleware.ts";
 export type { AnyTools, ToolArguments, ToolResultOf, ToolType, ToolTypes } from "./calls/tool-types.ts";

@@ -1,5 +1,5 @@
 // Options for several servers, whose functions receive the name of the server.
-import type { JsonObject } from "../wire/message.ts";
+import type { JsonObject } from "../base/wire/message.ts";
 import type { Change } from "./listening/filter.ts";
 import type { ClientEvent } from "./settings/events.ts";
 import type { ElicitOption, LogEntry, OnElicit, QuestionContext, SampleOption } from "./settings/handlers.ts";

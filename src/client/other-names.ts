@@ -1,5 +1,5 @@
 // The names that other packages use for what a client does, and what replaces them here.
-import { refuseNames, refuseOn, refuseUnawaited, type RefusedNames } from "../refused-names.ts";
+import { refuseNames, refuseOn, refuseUnawaited, type RefusedNames } from "../base/refused-names.ts";
 
 const otherNames: RefusedNames = {
   subject: "McpClient",

@@ -1,5 +1,5 @@
 // Records the messages of a client as lines of JSON, without secrets.
-import { parseWithin } from "../wire/json.ts";
+import { parseWithin } from "../base/wire/json.ts";
 import type { Tap } from "./channel/channel.ts";
 import { withoutSecrets } from "./redaction/messages.ts";
 import { Secrets } from "./redaction/secrets.ts";

@@ -1,6 +1,6 @@
 // Entries of `mcpServers` in the configuration files of Claude, Cursor and VS Code: reads and checks them, and fills in
 // variables.
-import { clip, ConfigurationError } from "../errors.ts";
+import { clip, ConfigurationError } from "../base/errors.ts";
 import {
   filledText,
   flag,
@@ -11,8 +11,8 @@ import {
   type Table,
   textRecord,
   texts,
-} from "../kinds.ts";
-import { nearest } from "../options.ts";
+} from "../base/kinds.ts";
+import { nearest } from "../base/options.ts";
 import type { Target } from "./connect.ts";
 import { checkHeaders } from "./http/headers.ts";
 import { isSecretSetting } from "./redaction/secret-names.ts";

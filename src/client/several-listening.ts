@@ -1,7 +1,7 @@
 // Listens for changes of the lists of several servers, also of servers that connect later.
-import { AsyncClosing, type AsyncDisposal } from "../async/disposal.ts";
-import { flag, func, type Known, needed, type Table } from "../kinds.ts";
-import { checkOptions } from "../options.ts";
+import { AsyncClosing, type AsyncDisposal } from "../base/async/disposal.ts";
+import { flag, func, type Known, needed, type Table } from "../base/kinds.ts";
+import { checkOptions } from "../base/options.ts";
 import type { McpClient } from "./client.ts";
 import { checkFilter, gapsOf, type ListenFilter } from "./listening/filter.ts";
 import type { Listening } from "./listening/listening.ts";

@@ -1,5 +1,5 @@
 // Explains what is wrong with a target that `connect` cannot connect to, and what was probably meant.
-import { mismatch } from "../kinds.ts";
+import { mismatch } from "../base/kinds.ts";
 import { shownUrl } from "./settings/shown.ts";
 
 export function targetProblem(target: unknown): string {

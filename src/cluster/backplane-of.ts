@@ -3,7 +3,7 @@ import type { Backplane } from "../backplane/backplane.ts";
 import { JoinedCluster } from "../backplane/joined-cluster.ts";
 import type { EngineSource } from "../backplane/engine.ts";
 import { checkBackplaneOptions } from "../backplane/options.ts";
-import { ConfigurationError } from "../errors.ts";
+import { ConfigurationError } from "../base/errors.ts";
 import { parts } from "./parts.ts";
 
 /**

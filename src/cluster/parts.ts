@@ -1,7 +1,7 @@
 // Everything that only the nodes of a cluster need, for each layer that uses it.
 import type { PartKind, Parts } from "../backplane/parts.ts";
-import { SseForwarding } from "../http/legacy-sse-forward.ts";
-import { forwardedSse } from "../http/legacy-sse.ts";
+import { SseForwarding } from "../transports/http/legacy-sse-forward.ts";
+import { forwardedSse } from "../transports/http/legacy-sse.ts";
 import { fingerprintOf, registriesOf } from "../server/catalogue/fingerprint.ts";
 import { comparedCatalogues } from "../server/list-changes.ts";
 import { compareCatalogues } from "../server/node-catalogues.ts";
@@ -10,8 +10,8 @@ import { agreedKeys } from "../server/request-state/request-state.ts";
 import { TasksElsewhere } from "../server/tasks/elsewhere.ts";
 import { RemotePlaces } from "../server/tasks/remote-places.ts";
 import { sharedTasks } from "../server/tasks/table.ts";
-import { SessionCounts } from "../session/counts.ts";
-import { sessionCounts } from "../session/sessions.ts";
+import { SessionCounts } from "../server/session/counts.ts";
+import { sessionCounts } from "../server/session/sessions.ts";
 
 export const parts: Parts = new Map<PartKind<unknown>, unknown>([
   entry(comparedCatalogues, { fingerprintOf, registriesOf, compareCatalogues }),

@@ -2,10 +2,10 @@
 import { platform } from "#dashboard-platform";
 import { guard } from "../diagnostics/guarded.ts";
 import { outliveStderr } from "../diagnostics/logger.ts";
-import { ConfigurationError } from "../errors.ts";
-import { FetchRequest, FetchResponder } from "../fetch/edge.ts";
-import type { Endpoint } from "../http/endpoint.ts";
-import type { EndpointDashboard, HttpOptions } from "../http/options.ts";
+import { ConfigurationError } from "../base/errors.ts";
+import { FetchRequest, FetchResponder } from "../transports/fetch/edge.ts";
+import type { Endpoint } from "../transports/http/endpoint.ts";
+import type { EndpointDashboard, HttpOptions } from "../transports/http/options.ts";
 import { randomId } from "../protocol/random-id.ts";
 import { type Backing, Site } from "./http/site.ts";
 import { Token } from "./http/token.ts";

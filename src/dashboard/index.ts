@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { EndpointDashboard } from "../http/options.ts";
+import type { EndpointDashboard } from "../transports/http/options.ts";
 import { OneDashboard } from "./dashboard.ts";
 import { type DashboardOptions, resolveDashboardOptions } from "./options.ts";
 import type { NodeSiteHandler } from "./platform/node-handler.ts";

@@ -1,7 +1,7 @@
 // The options of a dashboard: their defaults, and the checks that throw as soon as you pass them.
-import { ConfigurationError } from "../errors.ts";
-import { flag, func, isUrl, type Known, listOf, matching, port } from "../kinds.ts";
-import { checkOptions, type Filled, givenOf } from "../options.ts";
+import { ConfigurationError } from "../base/errors.ts";
+import { flag, func, isUrl, type Known, listOf, matching, port } from "../base/kinds.ts";
+import { checkOptions, type Filled, givenOf } from "../base/options.ts";
 
 /**
  * Options of {@link dashboard}; all are optional.

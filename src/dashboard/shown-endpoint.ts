@@ -1,7 +1,7 @@
 // The endpoint that a dashboard shows: its URL for browsers, its name for other nodes, and the answers about it.
 import { platform } from "#dashboard-platform";
-import type { Endpoint } from "../http/endpoint.ts";
-import type { JsonObject } from "../wire/message.ts";
+import type { Endpoint } from "../transports/http/endpoint.ts";
+import type { JsonObject } from "../base/wire/message.ts";
 import type { About, Ask } from "./answers.ts";
 import { Answering } from "./nodes/answering.ts";
 import type { DashboardSettings } from "./options.ts";

@@ -1,6 +1,6 @@
 // Unexpected errors of the server: the client gets an error id, and the log has the details under that id.
-import { errorCodes } from "../errors.ts";
-import type { RpcError } from "../wire/message.ts";
+import { errorCodes } from "../base/errors.ts";
+import type { RpcError } from "../base/wire/message.ts";
 import type { Logger } from "./logger.ts";
 
 /** Logs an unexpected error, and returns the error for the client, with an id that the log has too. */

@@ -3,7 +3,7 @@ import { identityOf } from "../protocol/principal.ts";
 import { RateLimitedLog } from "./rate-limited-log.ts";
 import type { ServerEvent } from "./events.ts";
 import type { Logger } from "./logger.ts";
-import { isThenable } from "../async/promises.ts";
+import { isThenable } from "../base/async/promises.ts";
 
 /** Ignores errors of the logger: they must not fail a request, and there is nowhere to log them. */
 export function guardedLogger(logger: Logger): Logger {

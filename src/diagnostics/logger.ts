@@ -1,7 +1,7 @@
 // The server's log: pluggable, standard error by default.
-import { mismatch } from "../kinds.ts";
+import { mismatch } from "../base/kinds.ts";
 import { logLevels } from "../protocol/model.ts";
-import { HalyardError } from "../errors.ts";
+import { HalyardError } from "../base/errors.ts";
 
 /**
  * Receives the server's log. Any logger with these four methods works, such as `console`; one that takes the object first, such as

@@ -1,5 +1,5 @@
 // The questions that a server may ask a client and the answers, the same for every revision.
-import type { JsonObject } from "../wire/message.ts";
+import type { JsonObject } from "../base/wire/message.ts";
 import type { AudioContent, ContentBlock, ImageContent, TextContent } from "./model.ts";
 
 /** A call by the model of a tool from the sampling request. */

@@ -1,5 +1,5 @@
 // Compares the client capabilities that something requires with those that a client declared.
-import { isObject, type JsonObject } from "../wire/message.ts";
+import { isObject, type JsonObject } from "../base/wire/message.ts";
 import type { ClientCapabilities } from "./model.ts";
 
 /**

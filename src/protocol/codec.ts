@@ -1,5 +1,5 @@
 // Converts the neutral model to what one revision can carry: drops newer fields and replaces newer content with text.
-import { isObject } from "../wire/message.ts";
+import { isObject } from "../base/wire/message.ts";
 import type { CallToolResult, ContentBlock, GetPromptResult } from "./model.ts";
 import type { Revision, Shape } from "./revision.ts";
 

@@ -1,5 +1,5 @@
 // Values in HTTP headers: plain text, or `=?base64?…?=` where plain text would not arrive unchanged.
-import { textFromBase64, toBase64 } from "../wire/base64.ts";
+import { textFromBase64, toBase64 } from "../base/wire/base64.ts";
 
 const sentinel = /^=\?base64\?(.*)\?=$/s;
 /** The characters that a header can hold without encoding: printable ASCII, spaces and tabs. */

@@ -9,8 +9,8 @@ import {
   oneOf,
   options,
   text,
-} from "../kinds.ts";
-import { isObject, type JsonObject, type JsonValue } from "../wire/message.ts";
+} from "../base/kinds.ts";
+import { isObject, type JsonObject, type JsonValue } from "../base/wire/message.ts";
 
 /** An icon of a tool, prompt, resource or server. @see {@link https://modelcontextprotocol.io/specification/2026-07-28/basic} */
 export interface Icon {

@@ -1,5 +1,5 @@
 // Reads the `x-mcp-header` annotations of an input schema, which name the tool arguments that clients repeat as HTTP headers.
-import { isObject, type JsonObject } from "../wire/message.ts";
+import { isObject, type JsonObject } from "../base/wire/message.ts";
 
 /** An argument that clients repeat in the header `Mcp-Param-{name}`. */
 export interface ParamHeader {

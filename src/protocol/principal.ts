@@ -1,6 +1,6 @@
 // Compares, identifies and checks principals.
-import { mismatch } from "../kinds.ts";
-import { isTexts } from "../wire/message.ts";
+import { mismatch } from "../base/kinds.ts";
+import { isTexts } from "../base/wire/message.ts";
 import type { Principal } from "./model.ts";
 
 /** Whether both are the same caller; undefined, an anonymous caller, equals only undefined. */

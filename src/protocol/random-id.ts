@@ -1,5 +1,5 @@
 // Unguessable ids.
-import { toBase64Url } from "../wire/base64.ts";
+import { toBase64Url } from "../base/wire/base64.ts";
 
 /** Random bytes as base64url; the default has 128 bits. */
 export function randomId(bytes = 16): string {

@@ -1,5 +1,5 @@
 // The rules for the messages of a sampling request, which servers follow and clients check.
-import { isObject } from "../wire/message.ts";
+import { isObject } from "../base/wire/message.ts";
 import type { SamplingContent, SamplingMessage } from "./asking.ts";
 import { isRole } from "./model.ts";
 

@@ -1,14 +1,14 @@
 // Assembles the parts of a server.
 import type { Cluster } from "../backplane/cluster.ts";
 import { LoneCluster } from "../backplane/lone-cluster.ts";
-import { clip } from "../errors.ts";
-import { Loads } from "../limits/loads.ts";
+import { clip } from "../base/errors.ts";
+import { Loads } from "../base/limits/loads.ts";
 import { extensionIds } from "../protocol/meta.ts";
 import type { Implementation } from "../protocol/model.ts";
-import { Asks } from "../push/asks.ts";
-import { ChangeLog } from "../push/changes.ts";
-import { Hub } from "../push/hub.ts";
-import { RemoteSessions } from "../push/remote-sessions.ts";
+import { Asks } from "./push/asks.ts";
+import { ChangeLog } from "./push/changes.ts";
+import { Hub } from "./push/hub.ts";
+import { RemoteSessions } from "./push/remote-sessions.ts";
 import { watchAsk } from "./asking/ask-events.ts";
 import { Conversations } from "./asking/conversations.ts";
 import { ElicitationIds } from "./asking/elicitation-ids.ts";

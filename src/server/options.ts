@@ -1,6 +1,6 @@
 // The options of a server: those of its core, and those of tasks.
-import { type Known, limitsOf } from "../kinds.ts";
-import { checkOptions } from "../options.ts";
+import { type Known, limitsOf } from "../base/kinds.ts";
+import { checkOptions } from "../base/options.ts";
 import { type CoreOptions, knownCoreOptions, optionElsewhere } from "./settings/settings.ts";
 import { defaultTaskOptions, type TaskOptions } from "./tasks/options.ts";
 

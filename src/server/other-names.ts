@@ -1,5 +1,5 @@
 // The names that other packages use for what a server does, and what replaces them here.
-import { defineReplaceable, refuseNames, type RefusedNames } from "../refused-names.ts";
+import { defineReplaceable, refuseNames, type RefusedNames } from "../base/refused-names.ts";
 
 const lists = "nothing: clients are notified of every change";
 

@@ -2,7 +2,7 @@
 import type { ClusterNode } from "../backplane/presence.ts";
 import { logData } from "./calls/log-data.ts";
 import { warnOfLevel, warnUnwritable } from "../diagnostics/logger.ts";
-import { checkOptions } from "../options.ts";
+import { checkOptions } from "../base/options.ts";
 import {
   type Implementation,
   isLogLevel,
@@ -10,11 +10,11 @@ import {
   type ServerCapabilities,
   type ToolSchema,
 } from "../protocol/model.ts";
-import { memoryWire } from "../pipe/memory-wire.ts";
+import { memoryWire } from "./pipe/memory-wire.ts";
 import { logMessage } from "../protocol/notifications.ts";
-import type { AnySchema, RawShape } from "../schema/compile.ts";
-import type { RpcMessage, RpcResponse } from "../wire/message.ts";
-import type { Wire } from "../wire/wire.ts";
+import type { AnySchema, RawShape } from "../protocol/schema/compile.ts";
+import type { RpcMessage, RpcResponse } from "../base/wire/message.ts";
+import type { Wire } from "../base/wire/wire.ts";
 import type { RequestStateOptions } from "./request-state/options.ts";
 import type { RequestState } from "./request-state/request-state.ts";
 import { checkImplementation } from "./settings/settings.ts";

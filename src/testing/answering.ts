@@ -1,10 +1,10 @@
 // The questions of a server to a test client: those in a result, the retry that answers them, and the answers of a function.
-import { untilAborted } from "../async/promises.ts";
+import { untilAborted } from "../base/async/promises.ts";
 import type { Answered, Answers, Question as Asked } from "../client/answering/question.ts";
-import { errorCodes } from "../errors.ts";
+import { errorCodes } from "../base/errors.ts";
 import type { ClientCapabilities } from "../protocol/model.ts";
 import type { Revision } from "../protocol/revision.ts";
-import type { JsonObject } from "../wire/message.ts";
+import type { JsonObject } from "../base/wire/message.ts";
 
 /** A question from the server to the client. */
 export interface Question {

@@ -14,13 +14,13 @@ import { checkCallOptions, type ClientSettings, knownCallOptions } from "../clie
 import { CallTimeout, NoCommonRevision, RpcRejection } from "../client/settings/errors.ts";
 import { type ClientLimits, defaultBackoff, defaultClientLimits } from "../client/settings/limits.ts";
 import type { CallOptions, ConnectOptions as ClientOptions } from "../client/settings/options.ts";
-import { filledText, func, type Known, milliseconds, needed, problemOf, type Table } from "../kinds.ts";
+import { filledText, func, type Known, milliseconds, needed, problemOf, type Table } from "../base/kinds.ts";
 import { extensionIds } from "../protocol/meta.ts";
 import type { ClientCapabilities } from "../protocol/model.ts";
 import type { Revision } from "../protocol/revision.ts";
 import { findRevision, revisions } from "../protocol/revisions/index.ts";
-import { isObject, type JsonObject, type RequestId, type RpcNotification } from "../wire/message.ts";
-import type { Wire } from "../wire/wire.ts";
+import { isObject, type JsonObject, type RequestId, type RpcNotification } from "../base/wire/message.ts";
+import type { Wire } from "../base/wire/wire.ts";
 import { checkMethod, checkNotification } from "../client/settings/arguments.ts";
 import { type Respond, TestAnswers, Unanswered } from "./answering.ts";
 import { type Received, RecordedWire } from "./recorded-wire.ts";

@@ -12,4 +12,4 @@ export { protocolRevisions } from "./protocol-revisions.ts";
 export { replay } from "./replay.ts";
 export type { StoreCheck } from "./store-check.ts";
 export { RpcRejection } from "../client/settings/errors.ts";
-export type { Wire } from "../wire/wire.ts";
+export type { Wire } from "../base/wire/wire.ts";

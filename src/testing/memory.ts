@@ -5,13 +5,13 @@ import type { AnyTools, ToolTypes } from "../client/calls/tool-types.ts";
 import { awaitedFirst } from "../client/other-names.ts";
 import { knownConnectOptions } from "../client/settings/checks.ts";
 import type { ConnectOptions as ClientOptions } from "../client/settings/options.ts";
-import { ConfigurationError } from "../errors.ts";
-import { flag, func, type Known, mismatch, oneOf, plainObject } from "../kinds.ts";
-import { checkOptions } from "../options.ts";
-import { memoryWire } from "../pipe/memory-wire.ts";
+import { ConfigurationError } from "../base/errors.ts";
+import { flag, func, type Known, mismatch, oneOf, plainObject } from "../base/kinds.ts";
+import { checkOptions } from "../base/options.ts";
+import { memoryWire } from "../server/pipe/memory-wire.ts";
 import { revisions } from "../protocol/revisions/index.ts";
 import { coreOf, portOf, type Servable, type ServerPort } from "../server/calls/port.ts";
-import type { JsonObject } from "../wire/message.ts";
+import type { JsonObject } from "../base/wire/message.ts";
 import { noLimits, TestClient, type TestClientOptions } from "./client.ts";
 
 /** The options of a test client in memory. Its handlers are those of `connect` of `halyard/client`. */

@@ -1,7 +1,7 @@
 // The wire of a test client: it records every message that arrives, and the test and its client send on it.
-import { isThenable } from "../async/promises.ts";
-import { isRequestId, type RpcNotification, type RpcResponse } from "../wire/message.ts";
-import type { Wire, WireSource } from "../wire/wire.ts";
+import { isThenable } from "../base/async/promises.ts";
+import { isRequestId, type RpcNotification, type RpcResponse } from "../base/wire/message.ts";
+import type { Wire, WireSource } from "../base/wire/wire.ts";
 
 /** A message from the server. */
 export type Received = RpcNotification | RpcResponse;

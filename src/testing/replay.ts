@@ -1,9 +1,9 @@
 // Replays the recording of a client: a server that answers as the recorded one did.
 import { withoutSecrets } from "../client/redaction/messages.ts";
 import { redacted } from "../client/redaction/redactor.ts";
-import { errorCodes } from "../errors.ts";
+import { errorCodes } from "../base/errors.ts";
 import { metaKeys } from "../protocol/meta.ts";
-import type { Wire, WireSource } from "../wire/wire.ts";
+import type { Wire, WireSource } from "../base/wire/wire.ts";
 import {
   isObject,
   type JsonObject,
@@ -11,7 +11,7 @@ import {
   type RequestId,
   type RpcMessage,
   type RpcRequest,
-} from "../wire/message.ts";
+} from "../base/wire/message.ts";
 
 /** A request of the recording, with everything that the server sent because of it. */
 interface Exchange {

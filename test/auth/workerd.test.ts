@@ -1,7 +1,7 @@
 // bearerAuth under workerd: web standards are all that it needs.
 import { SignJWT } from "jose";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { startWorker, type Worker } from "../fetch/workerd.ts";
+import { startWorker, type Worker } from "../transports/fetch/workerd.ts";
 import { modernPost } from "../support/http.ts";
 import { modernRequest } from "../support/raw.ts";
 import { makeKey, type SigningKey } from "../support/signing-keys.ts";

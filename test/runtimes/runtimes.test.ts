@@ -6,7 +6,7 @@ import { connect } from "halyard/client";
 import { protocolRevisions } from "halyard/testing";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { legs, passLeg } from "../conformance/legs.ts";
-import { durableObject, startWorkerOf, type Worker } from "../fetch/workerd.ts";
+import { durableObject, startWorkerOf, type Worker } from "../transports/fetch/workerd.ts";
 import { AuthorizationServer } from "../support/authorization-server.ts";
 import { filesOfPage, readBlocks } from "../support/documents.ts";
 import { removeTypes } from "../support/javascript.ts";

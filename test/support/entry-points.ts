@@ -83,21 +83,21 @@ export const entryPoints: Readonly<Record<string, EntryPoint>> = {
   serveHttp: {
     give: (options) => serveHttp(new McpServer(info), options),
     needed: { port: 0 },
-    type: ["src/node/index.ts", "ServeHttpOptions"],
+    type: ["src/transports/node/index.ts", "ServeHttpOptions"],
   },
   nodeHandler: {
     give: (options) => nodeHandler(new McpServer(info), options),
-    type: ["src/http/options.ts", "HttpOptions"],
+    type: ["src/transports/http/options.ts", "HttpOptions"],
   },
   fetchHandler: {
     give: (options) => fetchHandler(new McpServer(info), options),
-    type: ["src/http/options.ts", "HttpOptions"],
+    type: ["src/transports/http/options.ts", "HttpOptions"],
   },
   dashboard: { give: dashboard, type: ["src/dashboard/options.ts", "DashboardOptions"] },
   serveStdio: {
     give: (options) => serveStdio(new McpServer(info), options),
     needed: streams,
-    type: ["src/stdio/index.ts", "StdioOptions"],
+    type: ["src/transports/stdio/index.ts", "StdioOptions"],
   },
   bearerAuth: { give: bearerAuth, needed: bearer, type: ["src/auth/options.ts", "BearerAuthOptions"] },
   memoryBackplane: { give: memoryBackplane, type: ["src/backplane/engine.ts", "BackplaneOptions"] },
@@ -166,7 +166,7 @@ export const entryPoints: Readonly<Record<string, EntryPoint>> = {
   "new Pipe": {
     give: (options) => new Pipe(portOf(new McpServer(info)), { write: () => true, destroy() {} }, options),
     needed: { transport: "test" },
-    type: ["src/pipe/pipe.ts", "PipeOptions"],
+    type: ["src/server/pipe/pipe.ts", "PipeOptions"],
   },
   secureRequestState: {
     give: (options) => makeServer().server.secureRequestState(options),

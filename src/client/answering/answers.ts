@@ -1,6 +1,6 @@
 // Answers the server's questions: the same for requests of a legacy server, rounds and tasks. The handlers' code is loaded when needed.
-import { type Later, later } from "../../async/later.ts";
-import { errorCodes } from "../../errors.ts";
+import { type Later, later } from "../../base/async/later.ts";
+import { errorCodes } from "../../base/errors.ts";
 import { extensionIds } from "../../protocol/meta.ts";
 import type { ClientCapabilities } from "../../protocol/model.ts";
 import type { Revision } from "../../protocol/revision.ts";

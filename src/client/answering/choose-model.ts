@@ -1,6 +1,6 @@
 // The choice of a model by the hints of a server that samples.
 import type { ModelPreferences } from "../../protocol/asking.ts";
-import { isObject } from "../../wire/message.ts";
+import { isObject } from "../../base/wire/message.ts";
 
 /**
  * Chooses one of your models by the hints of a sampling request: the first hint that is part of a model's name wins. Returns

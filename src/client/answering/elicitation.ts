@@ -1,7 +1,7 @@
 // Elicitation: questions to the user, as forms to fill in or pages to visit.
-import { clip } from "../../errors.ts";
+import { clip } from "../../base/errors.ts";
 import type { Revision } from "../../protocol/revision.ts";
-import { isObject, type JsonObject } from "../../wire/message.ts";
+import { isObject, type JsonObject } from "../../base/wire/message.ts";
 import type {
   ElicitAnswer,
   ElicitOption,

@@ -1,5 +1,5 @@
 // Forms: fills in the defaults of a requested schema, and checks content against it. Forms are flat, so no validator is needed.
-import { isObject, type JsonObject } from "../../wire/message.ts";
+import { isObject, type JsonObject } from "../../base/wire/message.ts";
 import type { FormField, FormSchema } from "../settings/form-schema.ts";
 
 type Check = (value: unknown, field: JsonObject) => string | undefined;

@@ -1,11 +1,17 @@
 // Answers the server's questions with the handlers that the user of the client passed.
-import { untilAborted } from "../../async/promises.ts";
-import { clip, errorCodes, InputCancelled, InputDeclined, ProtocolError } from "../../errors.ts";
+import { untilAborted } from "../../base/async/promises.ts";
+import { clip, errorCodes, InputCancelled, InputDeclined, ProtocolError } from "../../base/errors.ts";
 import { metaKeys } from "../../protocol/meta.ts";
 import type { ClientCapabilities } from "../../protocol/model.ts";
 import type { Revision } from "../../protocol/revision.ts";
-import { isObject, isRequestId, type JsonObject, type RpcError, rpcErrorOf } from "../../wire/message.ts";
-import { sizeOf } from "../../wire/size.ts";
+import {
+  isObject,
+  isRequestId,
+  type JsonObject,
+  type RpcError,
+  rpcErrorOf,
+} from "../../base/wire/message.ts";
+import { sizeOf } from "../../base/wire/size.ts";
 import { InvalidResponse } from "../settings/errors.ts";
 import type { ClientEvent } from "../settings/events.ts";
 import type { ClientLimits } from "../settings/limits.ts";

@@ -1,6 +1,6 @@
 // A question of the server, its answer, and the handler's reading of it: checked, and ready to be answered.
-import { errorCodes } from "../../errors.ts";
-import type { JsonObject, RpcError } from "../../wire/message.ts";
+import { errorCodes } from "../../base/errors.ts";
+import type { JsonObject, RpcError } from "../../base/wire/message.ts";
 import type { ClientCapabilities } from "../../protocol/model.ts";
 import type { Revision } from "../../protocol/revision.ts";
 import type { QuestionContext } from "../settings/handlers.ts";

@@ -1,5 +1,5 @@
 // Reads the form that a server requests, and checks it, so that handlers receive a form of the declared type.
-import { clip } from "../../errors.ts";
+import { clip } from "../../base/errors.ts";
 import {
   flag,
   type Kind,
@@ -10,8 +10,8 @@ import {
   oneOf,
   problemOf,
   text,
-} from "../../kinds.ts";
-import { isObject, type JsonObject } from "../../wire/message.ts";
+} from "../../base/kinds.ts";
+import { isObject, type JsonObject } from "../../base/wire/message.ts";
 import type {
   BooleanField,
   FormChoice,

@@ -1,7 +1,7 @@
 // The error of 2025-11-25 that asks the user to visit pages before a request can succeed.
-import { InputCancelled, InputDeclined } from "../../errors.ts";
+import { InputCancelled, InputDeclined } from "../../base/errors.ts";
 import type { Revision } from "../../protocol/revision.ts";
-import { isObject, type JsonObject, type RpcNotification } from "../../wire/message.ts";
+import { isObject, type JsonObject, type RpcNotification } from "../../base/wire/message.ts";
 import type { Answers } from "./question.ts";
 import type { RpcRejection } from "../settings/errors.ts";
 import type { ClientLimits } from "../settings/limits.ts";

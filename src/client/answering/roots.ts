@@ -1,8 +1,8 @@
 // Roots: the folders that the server may work on.
-import { ConfigurationError } from "../../errors.ts";
-import { mismatch } from "../../kinds.ts";
+import { ConfigurationError } from "../../base/errors.ts";
+import { mismatch } from "../../base/kinds.ts";
 import type { Root } from "../../protocol/asking.ts";
-import type { JsonObject } from "../../wire/message.ts";
+import type { JsonObject } from "../../base/wire/message.ts";
 import type { RootsOption } from "../settings/handlers.ts";
 import { mistake, type Reading } from "./question.ts";
 

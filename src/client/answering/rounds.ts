@@ -1,7 +1,7 @@
 // Rounds: a modern server responds with questions, and the client sends the request again with the answers.
-import { clip } from "../../errors.ts";
+import { clip } from "../../base/errors.ts";
 import type { Revision } from "../../protocol/revision.ts";
-import { isObject, isRequestId, type JsonObject } from "../../wire/message.ts";
+import { isObject, isRequestId, type JsonObject } from "../../base/wire/message.ts";
 import { type Answers, type Question, tooManyBytes } from "./question.ts";
 import { pause } from "../channel/backoff.ts";
 import { InvalidResponse } from "../settings/errors.ts";

@@ -3,7 +3,7 @@ import type { SamplingContent } from "../../protocol/asking.ts";
 import { isRole } from "../../protocol/model.ts";
 import type { Revision } from "../../protocol/revision.ts";
 import { blocksOf, isBlock, messagesProblem } from "../../protocol/sampling-messages.ts";
-import { isObject, type JsonObject } from "../../wire/message.ts";
+import { isObject, type JsonObject } from "../../base/wire/message.ts";
 import type { OnSample, SampleAnswer, SampleOption, SampleQuestion } from "../settings/handlers.ts";
 import { mistake, type Reading, refused } from "./question.ts";
 

@@ -1,6 +1,6 @@
 // How long a result stays fresh, and for whom: from the cache hints of modern servers, and from the notifications that legacy
 // servers promise.
-import type { JsonObject } from "../../wire/message.ts";
+import type { JsonObject } from "../../base/wire/message.ts";
 import type { Core } from "../calls/core.ts";
 
 /** The longest time that a result stays fresh, whatever its server says. */

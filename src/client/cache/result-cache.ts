@@ -1,9 +1,9 @@
 // The results of lists and reads that are still fresh. It belongs to one client, and so to one dialled address.
-import { ageOf, type Moment, thisMoment } from "../../async/age.ts";
-import { isThenable } from "../../async/promises.ts";
+import { ageOf, type Moment, thisMoment } from "../../base/async/age.ts";
+import { isThenable } from "../../base/async/promises.ts";
 import { listChanged, resourceUpdated } from "../../protocol/notifications.ts";
-import type { JsonObject } from "../../wire/message.ts";
-import { sizeOf } from "../../wire/size.ts";
+import type { JsonObject } from "../../base/wire/message.ts";
+import { sizeOf } from "../../base/wire/size.ts";
 import type { Core } from "../calls/core.ts";
 import type { CallBudget } from "../channel/channel.ts";
 import type { CallOptions } from "../settings/options.ts";

@@ -1,5 +1,5 @@
 // One request from its start to its outcome: its timeouts, its cancellation, and its attempts so far.
-import type { JsonObject, RequestId } from "../../wire/message.ts";
+import type { JsonObject, RequestId } from "../../base/wire/message.ts";
 import type { RequiredUrls } from "../answering/required-urls.ts";
 import { beginBudget, type CallBudget, type Outgoing } from "../channel/channel.ts";
 import type { HeaderFields } from "../settings/auth.ts";

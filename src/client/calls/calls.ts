@@ -1,9 +1,9 @@
 // The calls of a client over its connection. Every request, of the client itself or of its user, goes through here.
-import { Ending } from "../../async/ending.ts";
-import { untilAborted } from "../../async/promises.ts";
-import { Callbacks } from "../../async/callbacks.ts";
+import { Ending } from "../../base/async/ending.ts";
+import { untilAborted } from "../../base/async/promises.ts";
+import { Callbacks } from "../../base/async/callbacks.ts";
 import type { LogLevel } from "../../protocol/model.ts";
-import { encodeNotification, type JsonObject, type RpcNotification } from "../../wire/message.ts";
+import { encodeNotification, type JsonObject, type RpcNotification } from "../../base/wire/message.ts";
 import type { Answers } from "../answering/question.ts";
 import type { Transport } from "../channel/channel.ts";
 import { Connection, type ConnectionSettings } from "../connection/connection.ts";

@@ -1,5 +1,5 @@
 // The core that the features of a client use: requests, notifications, and events of the connection.
-import type { JsonObject, RequestId, RpcNotification } from "../../wire/message.ts";
+import type { JsonObject, RequestId, RpcNotification } from "../../base/wire/message.ts";
 import type { CallBudget } from "../channel/channel.ts";
 import type { Peer } from "../connection/peer.ts";
 import type { Secrets } from "../redaction/secrets.ts";

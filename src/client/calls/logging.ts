@@ -1,6 +1,6 @@
 // The level of the server's log messages: a legacy server gets it once for each session, a modern one with each request.
 import { isLogLevel, type LogLevel } from "../../protocol/model.ts";
-import type { JsonObject } from "../../wire/message.ts";
+import type { JsonObject } from "../../base/wire/message.ts";
 import type { LogEntry } from "../settings/handlers.ts";
 import type { CallOptions } from "../settings/options.ts";
 import type { Calls } from "./calls.ts";

@@ -1,6 +1,6 @@
 // Middleware: functions of the user that run around every request of a client, the first one outermost.
-import { isObject, type JsonObject } from "../../wire/message.ts";
-import { HalyardError } from "../../errors.ts";
+import { isObject, type JsonObject } from "../../base/wire/message.ts";
+import { HalyardError } from "../../base/errors.ts";
 import type { CallOptions } from "../settings/options.ts";
 
 /** A request as middleware sees it. */

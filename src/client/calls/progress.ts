@@ -1,5 +1,5 @@
 // Passes progress notifications to the calls that requested them, by their token.
-import type { JsonObject, RequestId } from "../../wire/message.ts";
+import type { JsonObject, RequestId } from "../../base/wire/message.ts";
 import { tellThrown } from "../settings/checks.ts";
 import type { ClientEvent } from "../settings/events.ts";
 import type { Progress } from "../settings/options.ts";

@@ -1,10 +1,10 @@
 // Explains a server's rejection: the server lacks the feature, or the client did not declare a capability.
-import { errorCodes } from "../../errors.ts";
+import { errorCodes } from "../../base/errors.ts";
 import { extensionIds } from "../../protocol/meta.ts";
 import type { ServerCapabilities } from "../../protocol/model.ts";
 import type { Revision } from "../../protocol/revision.ts";
 import { revisions } from "../../protocol/revisions/index.ts";
-import { isObject, type JsonObject } from "../../wire/message.ts";
+import { isObject, type JsonObject } from "../../base/wire/message.ts";
 import type { Peer } from "../connection/peer.ts";
 import { RpcRejection } from "../settings/errors.ts";
 import { passTasks } from "./results.ts";

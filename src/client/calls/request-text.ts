@@ -2,7 +2,7 @@
 import { metaKeyProblem, metaKeys } from "../../protocol/meta.ts";
 import type { Implementation, LogLevel } from "../../protocol/model.ts";
 import type { Revision } from "../../protocol/revision.ts";
-import { isObject, type JsonObject } from "../../wire/message.ts";
+import { isObject, type JsonObject } from "../../base/wire/message.ts";
 import type { Answers } from "../answering/question.ts";
 import { requestMeta } from "../connection/handshake.ts";
 import type { Call } from "./call.ts";

@@ -1,9 +1,9 @@
 // Converts a response to its result, or to the error that the request rejects with.
-import { clip, errorCodes } from "../../errors.ts";
+import { clip, errorCodes } from "../../base/errors.ts";
 import { extensionIds } from "../../protocol/meta.ts";
 import type { InputRequest } from "../../protocol/asking.ts";
 import type { Revision } from "../../protocol/revision.ts";
-import { isObject, type JsonObject, type RpcResponse } from "../../wire/message.ts";
+import { isObject, type JsonObject, type RpcResponse } from "../../base/wire/message.ts";
 import type { Answers } from "../answering/question.ts";
 import { InvalidResponse, RpcRejection } from "../settings/errors.ts";
 import type { Call } from "./call.ts";

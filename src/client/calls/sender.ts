@@ -1,13 +1,13 @@
 // Sends a request until it has an outcome: again after a loss or a refusal, and in rounds of questions.
-import type { Filled } from "../../options.ts";
+import type { Filled } from "../../base/options.ts";
 import type { Implementation, LogLevel } from "../../protocol/model.ts";
 import type { Revision } from "../../protocol/revision.ts";
-import type { Ending } from "../../async/ending.ts";
-import { errorCodes } from "../../errors.ts";
-import { later } from "../../async/later.ts";
-import { untilAborted } from "../../async/promises.ts";
+import type { Ending } from "../../base/async/ending.ts";
+import { errorCodes } from "../../base/errors.ts";
+import { later } from "../../base/async/later.ts";
+import { untilAborted } from "../../base/async/promises.ts";
 import { encodeHeaderValue } from "../../protocol/header-value.ts";
-import type { JsonObject } from "../../wire/message.ts";
+import type { JsonObject } from "../../base/wire/message.ts";
 import type { Answers } from "../answering/question.ts";
 import { pause } from "../channel/backoff.ts";
 import type { Channel } from "../channel/channel.ts";

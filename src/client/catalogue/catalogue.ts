@@ -1,6 +1,6 @@
 // The catalogue of a server's tools, prompts and resources: lists, reads and tool calls, over one cache.
 import type { ReadResourceResult } from "../settings/received.ts";
-import type { JsonObject } from "../../wire/message.ts";
+import type { JsonObject } from "../../base/wire/message.ts";
 import { ResultCache } from "../cache/result-cache.ts";
 import type { Core } from "../calls/core.ts";
 import { InvalidResponse } from "../settings/errors.ts";

@@ -1,6 +1,6 @@
 // Finds the definition of a tool for a call, and lists the tools if it is unknown.
-import { inBackground } from "../../async/timers.ts";
-import { clip } from "../../errors.ts";
+import { inBackground } from "../../base/async/timers.ts";
+import { clip } from "../../base/errors.ts";
 import type { Core, CoreRequestOptions } from "../calls/core.ts";
 import { CallTimeout } from "../settings/errors.ts";
 import type { MirroredArgument } from "./mirrored.ts";

@@ -1,7 +1,7 @@
 // The four lists of a server: the request for each, and the checks of its entries.
 import type { Prompt, Resource, ResourceTemplate, Tool } from "../settings/received.ts";
 import { findParamHeaders } from "../../protocol/param-headers.ts";
-import { isObject } from "../../wire/message.ts";
+import { isObject } from "../../base/wire/message.ts";
 import type { Peer } from "../connection/peer.ts";
 
 /** The entries of each list. */

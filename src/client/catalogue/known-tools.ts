@@ -2,7 +2,7 @@
 import { listChanged } from "../../protocol/notifications.ts";
 import type { Tool } from "../settings/received.ts";
 import { type ParamHeader, findParamHeaders } from "../../protocol/param-headers.ts";
-import { sizeOf } from "../../wire/size.ts";
+import { sizeOf } from "../../base/wire/size.ts";
 import type { Core } from "../calls/core.ts";
 import type { RememberedTool } from "../settings/remembered.ts";
 import type { MirroredArgument } from "./mirrored.ts";

@@ -1,7 +1,7 @@
 // Lists what a server offers, page by page: all at once, or one entry after the other.
-import { clip, errorCodes } from "../../errors.ts";
-import { refuseOn } from "../../refused-names.ts";
-import { sizeOf } from "../../wire/size.ts";
+import { clip, errorCodes } from "../../base/errors.ts";
+import { refuseOn } from "../../base/refused-names.ts";
+import { sizeOf } from "../../base/wire/size.ts";
 import type { ResultCache } from "../cache/result-cache.ts";
 import type { Core, CoreRequestOptions } from "../calls/core.ts";
 import { beginBudget } from "../channel/channel.ts";

@@ -1,7 +1,7 @@
 // The headers `Mcp-Param-*`, which repeat annotated arguments of a tool call.
 import { encodeHeaderValue } from "../../protocol/header-value.ts";
 import { argumentAt, type ParamHeader } from "../../protocol/param-headers.ts";
-import type { JsonObject } from "../../wire/message.ts";
+import type { JsonObject } from "../../base/wire/message.ts";
 import type { HeaderFields } from "../settings/auth.ts";
 
 /** An argument that a header repeats. */

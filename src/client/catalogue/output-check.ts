@@ -1,8 +1,8 @@
 // Checks structured results against the output schema of their tool. The validator is loaded when the first one is checked.
-import { clip } from "../../errors.ts";
+import { clip } from "../../base/errors.ts";
 import type { Tool } from "../settings/received.ts";
-import type { StateCache } from "../../schema/json-schema.ts";
-import { isObject } from "../../wire/message.ts";
+import type { StateCache } from "../../protocol/schema/json-schema.ts";
+import { isObject } from "../../base/wire/message.ts";
 import type { Core } from "../calls/core.ts";
 import { ignore } from "./page.ts";
 
@@ -105,7 +105,7 @@ async function compileCheck(
   if (!isObject(schema)) throw new TypeError("is not an object");
   if (exceeds(schema, maxSchemaElements)) throw new RangeError(`has more than ${maxSchemaElements} values`);
   const { compileJsonSchema, jsonSchemaProblem, remoteBudget, StateCache } =
-    await import("../../schema/json-schema.ts");
+    await import("../../protocol/schema/json-schema.ts");
   const problem = jsonSchemaProblem(schema);
   if (problem !== undefined) throw new TypeError(problem);
   const states = (all.states ??= new StateCache());

@@ -1,6 +1,6 @@
 // Reads one page of a list, and leaves out invalid entries.
-import { clip } from "../../errors.ts";
-import type { JsonObject } from "../../wire/message.ts";
+import { clip } from "../../base/errors.ts";
+import type { JsonObject } from "../../base/wire/message.ts";
 import type { Core } from "../calls/core.ts";
 import { InvalidResponse } from "../settings/errors.ts";
 import { type Entries, entryProblem, kinds, type ListKind } from "./kinds.ts";

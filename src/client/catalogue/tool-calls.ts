@@ -1,8 +1,8 @@
 // Calls tools according to their definitions: repeats arguments as headers, and checks the structured result.
-import { clip, errorCodes } from "../../errors.ts";
-import { nearest } from "../../options.ts";
+import { clip, errorCodes } from "../../base/errors.ts";
+import { nearest } from "../../base/options.ts";
 import type { CallToolResult } from "../settings/received.ts";
-import type { JsonObject } from "../../wire/message.ts";
+import type { JsonObject } from "../../base/wire/message.ts";
 import type { ResultCache } from "../cache/result-cache.ts";
 import type { Core, CoreRequestOptions } from "../calls/core.ts";
 import { OutputMismatch, RpcRejection } from "../settings/errors.ts";

@@ -1,6 +1,6 @@
 // The seam between a client and its transports: a transport opens channels, and a channel carries requests and messages.
 import type { Revision } from "../../protocol/revision.ts";
-import type { RequestId, RpcNotification, RpcRequest, RpcResponse } from "../../wire/message.ts";
+import type { RequestId, RpcNotification, RpcRequest, RpcResponse } from "../../base/wire/message.ts";
 import type { Secrets } from "../redaction/secrets.ts";
 import type { HeaderFields } from "../settings/auth.ts";
 

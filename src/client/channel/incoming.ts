@@ -1,13 +1,13 @@
 // Reads the text of a message or batch that a server sent, within the limits of the client.
-import { clip, errorCodes } from "../../errors.ts";
-import { parseWithin } from "../../wire/json.ts";
+import { clip, errorCodes } from "../../base/errors.ts";
+import { parseWithin } from "../../base/wire/json.ts";
 import {
   isObject,
   readMessage,
   type RpcNotification,
   type RpcRequest,
   type RpcResponse,
-} from "../../wire/message.ts";
+} from "../../base/wire/message.ts";
 import type { Secrets } from "../redaction/secrets.ts";
 import type { ClientLimits } from "../settings/limits.ts";
 

@@ -1,7 +1,12 @@
 // A channel over a wire. All messages share one pipe, so responses are matched to their requests by id.
-import { isThenable } from "../../async/promises.ts";
-import { clip } from "../../errors.ts";
-import { encodeNotification, isRequestId, type RequestId, type RpcResponse } from "../../wire/message.ts";
+import { isThenable } from "../../base/async/promises.ts";
+import { clip } from "../../base/errors.ts";
+import {
+  encodeNotification,
+  isRequestId,
+  type RequestId,
+  type RpcResponse,
+} from "../../base/wire/message.ts";
 import {
   CannotStart,
   ConnectionLost,
@@ -13,7 +18,7 @@ import type { ClientLimits } from "../settings/limits.ts";
 import { printable } from "../settings/shown.ts";
 import type { Channel, Outgoing, Receiver } from "./channel.ts";
 import { answersNothing, readIncomingText, withoutSecrets } from "./incoming.ts";
-import type { Wire } from "../../wire/wire.ts";
+import type { Wire } from "../../base/wire/wire.ts";
 
 /** Why the channel carries no more messages. */
 interface Loss {

@@ -1,12 +1,12 @@
 // The transport for servers that a wire reaches: in the same process, or over a transport of your own.
-import { untilAborted } from "../../async/promises.ts";
-import { HalyardError } from "../../errors.ts";
+import { untilAborted } from "../../base/async/promises.ts";
+import { HalyardError } from "../../base/errors.ts";
 import { Secrets } from "../redaction/secrets.ts";
 import { ConnectionLost } from "../settings/errors.ts";
 import type { ClientLimits } from "../settings/limits.ts";
 import type { Channel, Receiver, Transport } from "./channel.ts";
 import { PipeChannel } from "./pipe-channel.ts";
-import type { WireSource } from "../../wire/wire.ts";
+import type { WireSource } from "../../base/wire/wire.ts";
 
 export class WireTransport implements Transport {
   readonly kind = "wire";

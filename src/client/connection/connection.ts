@@ -1,11 +1,11 @@
 // The connection of a client: its channel, its knowledge of the server, its state, and how it reconnects after a loss.
-import { Ending } from "../../async/ending.ts";
-import { ignoreRejection, untilAborted } from "../../async/promises.ts";
-import { within } from "../../async/timers.ts";
-import { clip, errorCodes, HalyardError } from "../../errors.ts";
+import { Ending } from "../../base/async/ending.ts";
+import { ignoreRejection, untilAborted } from "../../base/async/promises.ts";
+import { within } from "../../base/async/timers.ts";
+import { clip, errorCodes, HalyardError } from "../../base/errors.ts";
 import { protocolNotifications } from "../../protocol/notifications.ts";
 import { revisions } from "../../protocol/revisions/index.ts";
-import type { RpcNotification } from "../../wire/message.ts";
+import type { RpcNotification } from "../../base/wire/message.ts";
 import { Attempts, pause } from "../channel/backoff.ts";
 import type { Channel, Tap, Transport } from "../channel/channel.ts";
 import { tellThrown } from "../settings/checks.ts";

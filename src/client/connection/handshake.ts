@@ -1,7 +1,7 @@
 // Negotiates a revision with a server: probes, initializes, tries again, and falls back to an older transport where needed.
 import { connectTimeout } from "./opening.ts";
-import { untilAborted } from "../../async/promises.ts";
-import { clip } from "../../errors.ts";
+import { untilAborted } from "../../base/async/promises.ts";
+import { clip } from "../../base/errors.ts";
 import { encodeShape } from "../../protocol/codec.ts";
 import { metaKeys } from "../../protocol/meta.ts";
 import { type ClientCapabilities, type Implementation, readImplementation } from "../../protocol/model.ts";
@@ -12,7 +12,7 @@ import {
   type JsonObject,
   type RpcError,
   type RpcResponse,
-} from "../../wire/message.ts";
+} from "../../base/wire/message.ts";
 import type { Answers } from "../answering/question.ts";
 import { Attempts, pause } from "../channel/backoff.ts";
 import { beginBudget, type Channel, type Outgoing, type Transport } from "../channel/channel.ts";

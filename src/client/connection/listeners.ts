@@ -1,6 +1,6 @@
 // A set of listener functions. An exception in one does not keep the others from being called.
 
-import { isThenable } from "../../async/promises.ts";
+import { isThenable } from "../../base/async/promises.ts";
 
 /** Receives what a listener throws. */
 type Failed = (error: unknown) => void;

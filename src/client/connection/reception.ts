@@ -1,6 +1,6 @@
 // Receives the messages of one channel: answers the questions of a legacy server, and passes on everything else.
-import { pauseInBackground } from "../../async/timers.ts";
-import { clip, errorCodes } from "../../errors.ts";
+import { pauseInBackground } from "../../base/async/timers.ts";
+import { clip, errorCodes } from "../../base/errors.ts";
 import type { Revision } from "../../protocol/revision.ts";
 import {
   encodeResponse,
@@ -10,7 +10,7 @@ import {
   type RpcNotification,
   type RpcRequest,
   type RpcResponse,
-} from "../../wire/message.ts";
+} from "../../base/wire/message.ts";
 import type { Answers } from "../answering/question.ts";
 import { Attempts } from "../channel/backoff.ts";
 import type { Channel, Receiver, Tap, Transport } from "../channel/channel.ts";

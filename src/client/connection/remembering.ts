@@ -1,5 +1,5 @@
 // The first step of a handshake, from the remembered facts about a server.
-import type { JsonObject } from "../../wire/message.ts";
+import type { JsonObject } from "../../base/wire/message.ts";
 import type { Remembered } from "../settings/remembered.ts";
 import type { Step, Wanted } from "./verdicts.ts";
 

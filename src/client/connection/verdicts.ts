@@ -1,7 +1,7 @@
 // How a client finds out the era of a server: the outcomes of its first requests, and the next step for each.
-import { errorCodes } from "../../errors.ts";
+import { errorCodes } from "../../base/errors.ts";
 import type { Revision } from "../../protocol/revision.ts";
-import { isObject, type JsonObject, type RpcError } from "../../wire/message.ts";
+import { isObject, type JsonObject, type RpcError } from "../../base/wire/message.ts";
 import type { Transport } from "../channel/channel.ts";
 import {
   ConnectionLost,

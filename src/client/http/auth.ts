@@ -1,8 +1,8 @@
 // The credentials of one client over HTTP, requested before each request and again after a refusal.
-import { type Later, later } from "../../async/later.ts";
-import { isThenable } from "../../async/promises.ts";
-import { ConfigurationError } from "../../errors.ts";
-import { textRecord } from "../../kinds.ts";
+import { type Later, later } from "../../base/async/later.ts";
+import { isThenable } from "../../base/async/promises.ts";
+import { ConfigurationError } from "../../base/errors.ts";
+import { textRecord } from "../../base/kinds.ts";
 import type { Secrets } from "../redaction/secrets.ts";
 import type { AuthOption, ClientAuth, HeaderFields } from "../settings/auth.ts";
 import { isToken } from "../settings/checks.ts";

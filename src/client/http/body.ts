@@ -1,5 +1,5 @@
 // Collects the body of a reply within a limit: without a copy if it arrives in one piece.
-import { bufferOf, type GrowingBuffer } from "../../wire/bytes.ts";
+import { bufferOf, type GrowingBuffer } from "../../base/wire/bytes.ts";
 import { tooLarge } from "./loss.ts";
 import type { HttpReply } from "./send.ts";
 

@@ -1,10 +1,10 @@
 // A channel over Streamable HTTP: each message is a POST, and messages outside requests arrive on a stream that GET opens.
-import { Ending } from "../../async/ending.ts";
-import { later } from "../../async/later.ts";
-import { ignoreRejection } from "../../async/promises.ts";
-import { inBackground, within } from "../../async/timers.ts";
+import { Ending } from "../../base/async/ending.ts";
+import { later } from "../../base/async/later.ts";
+import { ignoreRejection } from "../../base/async/promises.ts";
+import { inBackground, within } from "../../base/async/timers.ts";
 import type { Revision } from "../../protocol/revision.ts";
-import { encodeNotification, type RequestId, type RpcResponse } from "../../wire/message.ts";
+import { encodeNotification, type RequestId, type RpcResponse } from "../../base/wire/message.ts";
 import type { Channel, Outgoing, Receiver } from "../channel/channel.ts";
 import { answersNothing } from "../channel/incoming.ts";
 import { ConnectionLost, InvalidResponse } from "../settings/errors.ts";

@@ -1,7 +1,7 @@
 // Turns a reply without a JSON-RPC message into the error that says what to do.
-import { type Later, later } from "../../async/later.ts";
-import { clip } from "../../errors.ts";
-import { isObject } from "../../wire/message.ts";
+import { type Later, later } from "../../base/async/later.ts";
+import { clip } from "../../base/errors.ts";
+import { isObject } from "../../base/wire/message.ts";
 import type { Secrets } from "../redaction/secrets.ts";
 import { ConnectionLost, HttpFailure, InvalidResponse } from "../settings/errors.ts";
 import { printable, shownUrl } from "../settings/shown.ts";

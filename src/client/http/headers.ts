@@ -1,5 +1,5 @@
 // The headers of a client's requests: the protocol's own, and those that the user adds.
-import { ConfigurationError } from "../../errors.ts";
+import { ConfigurationError } from "../../base/errors.ts";
 import type { Revision } from "../../protocol/revision.ts";
 import type { Outgoing } from "../channel/channel.ts";
 import type { Secrets } from "../redaction/secrets.ts";

@@ -1,6 +1,6 @@
 // The HTTP+SSE transport of 2024-11-05 as a wire: a GET stream carries the server's messages, and names the URL for the client's.
-import { clip } from "../../errors.ts";
-import type { Wire } from "../../wire/wire.ts";
+import { clip } from "../../base/errors.ts";
+import type { Wire } from "../../base/wire/wire.ts";
 import type { Channel, Receiver } from "../channel/channel.ts";
 import { PipeChannel } from "../channel/pipe-channel.ts";
 import type { Secrets } from "../redaction/secrets.ts";

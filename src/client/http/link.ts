@@ -1,5 +1,5 @@
 // The state that the requests and streams of one channel share.
-import type { RpcResponse } from "../../wire/message.ts";
+import type { RpcResponse } from "../../base/wire/message.ts";
 import type { Receiver } from "../channel/channel.ts";
 import type { Backoff, ClientLimits } from "../settings/limits.ts";
 import type { ChannelHeaders } from "./headers.ts";

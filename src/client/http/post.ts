@@ -1,7 +1,7 @@
 // One request to the server: posts it, and reads the response from the reply or from a resumed stream.
-import { later } from "../../async/later.ts";
-import { inBackground } from "../../async/timers.ts";
-import type { RpcNotification, RpcRequest, RpcResponse } from "../../wire/message.ts";
+import { later } from "../../base/async/later.ts";
+import { inBackground } from "../../base/async/timers.ts";
+import type { RpcNotification, RpcRequest, RpcResponse } from "../../base/wire/message.ts";
 import { Attempts, pause } from "../channel/backoff.ts";
 import type { Outgoing } from "../channel/channel.ts";
 import { type IncomingSink, readIncomingText, withoutSecrets } from "../channel/incoming.ts";

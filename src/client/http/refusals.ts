@@ -1,9 +1,9 @@
 // Handles refusals by the server: asks for other credentials, or explains what is missing.
-import { untilAborted } from "../../async/promises.ts";
+import { untilAborted } from "../../base/async/promises.ts";
 import type { CallBudget } from "../channel/channel.ts";
 import type { AuthRefusal, ClientAuth, HeaderFields } from "../settings/auth.ts";
 import type { Secrets } from "../redaction/secrets.ts";
-import { clip } from "../../errors.ts";
+import { clip } from "../../base/errors.ts";
 import { type Challenge, parseChallenge } from "../settings/challenge.ts";
 import { AuthRequired, HttpFailure } from "../settings/errors.ts";
 import { printable, shownUrl } from "../settings/shown.ts";

@@ -1,5 +1,5 @@
 // Sends the HTTP requests of a client: adds credentials, retries after a refusal with other ones, and follows redirects.
-import { isThenable } from "../../async/promises.ts";
+import { isThenable } from "../../base/async/promises.ts";
 import type { CallBudget } from "../channel/channel.ts";
 import { ConnectionLost, HttpFailure } from "../settings/errors.ts";
 import { shownUrl } from "../settings/shown.ts";

@@ -1,7 +1,7 @@
 // Extracts the message of a refusal from its body as one short line: from JSON, the visible text of a page, or the first line of
 // a text.
-import { clip } from "../../errors.ts";
-import { isObject } from "../../wire/message.ts";
+import { clip } from "../../base/errors.ts";
+import { isObject } from "../../base/wire/message.ts";
 import { printable } from "../settings/shown.ts";
 
 /** The members in which servers and gateways put their message, in order of preference. */

@@ -1,5 +1,5 @@
 // Detects that a long-lived stream is dead although neither side closed it: the peer vanished, or the machine slept.
-import { inBackground } from "../../async/timers.ts";
+import { inBackground } from "../../base/async/timers.ts";
 
 const checkEveryMs = 15_000;
 /**

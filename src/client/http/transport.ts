@@ -1,6 +1,6 @@
 // The transport over HTTP: Streamable HTTP, and HTTP+SSE of 2024-11-05 for older servers at the same address.
-import { later } from "../../async/later.ts";
-import { ConfigurationError } from "../../errors.ts";
+import { later } from "../../base/async/later.ts";
+import { ConfigurationError } from "../../base/errors.ts";
 import type { Channel, Receiver, Transport } from "../channel/channel.ts";
 import type { Secrets } from "../redaction/secrets.ts";
 import type { AuthOption, HeaderFields } from "../settings/auth.ts";

@@ -1,11 +1,11 @@
 // The filter of a listening, its changes, and their names in both eras.
-import { ConfigurationError } from "../../errors.ts";
-import { flag, type Known, texts } from "../../kinds.ts";
-import { checkOptions, givenOf } from "../../options.ts";
+import { ConfigurationError } from "../../base/errors.ts";
+import { flag, type Known, texts } from "../../base/kinds.ts";
+import { checkOptions, givenOf } from "../../base/options.ts";
 import type { ServerCapabilities } from "../../protocol/model.ts";
 import { listChanged, resourceUpdated } from "../../protocol/notifications.ts";
 import type { Revision } from "../../protocol/revision.ts";
-import { isObject, type JsonObject } from "../../wire/message.ts";
+import { isObject, type JsonObject } from "../../base/wire/message.ts";
 
 /** What to listen for. */
 export interface ListenFilter {

@@ -1,7 +1,7 @@
 // Subscriptions at a modern server: one `subscriptions/listen` stream each, whose messages carry the id of their request.
-import { clip, errorCodes } from "../../errors.ts";
+import { clip, errorCodes } from "../../base/errors.ts";
 import { metaKeys } from "../../protocol/meta.ts";
-import { isObject, type RequestId, type RpcNotification } from "../../wire/message.ts";
+import { isObject, type RequestId, type RpcNotification } from "../../base/wire/message.ts";
 import type { Core } from "../calls/core.ts";
 import { CallTimeout, ConnectionLost, InvalidResponse, RpcRejection } from "../settings/errors.ts";
 import {

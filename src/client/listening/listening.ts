@@ -1,6 +1,6 @@
 // One listening: it subscribes, subscribes again after a loss, and passes on the changes.
-import { AsyncClosing, type AsyncDisposal } from "../../async/disposal.ts";
-import { isThenable } from "../../async/promises.ts";
+import { AsyncClosing, type AsyncDisposal } from "../../base/async/disposal.ts";
+import { isThenable } from "../../base/async/promises.ts";
 import type { Core } from "../calls/core.ts";
 import { Attempts, pause } from "../channel/backoff.ts";
 import { ConnectionLost, HttpFailure } from "../settings/errors.ts";

@@ -1,5 +1,5 @@
 // Opens listenings, the same on every revision.
-import { func, type Known, signal as abortSignal, type Table } from "../../kinds.ts";
+import { func, type Known, signal as abortSignal, type Table } from "../../base/kinds.ts";
 import type { Core } from "../calls/core.ts";
 import { checkCallOptions } from "../settings/checks.ts";
 import type { Backoff } from "../settings/limits.ts";

@@ -1,5 +1,5 @@
 // Subscriptions at a legacy server: its notifications reach the whole session, and a new session starts without subscriptions.
-import type { RpcNotification } from "../../wire/message.ts";
+import type { RpcNotification } from "../../base/wire/message.ts";
 import type { Core } from "../calls/core.ts";
 import {
   changeNotifications,

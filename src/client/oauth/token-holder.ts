@@ -1,5 +1,5 @@
 // Holds the tokens of a client for one MCP server, and has them obtained or refreshed once, however many requests wait.
-import { longestTimerMs } from "../../async/timers.ts";
+import { longestTimerMs } from "../../base/async/timers.ts";
 import { Secrets } from "../redaction/secrets.ts";
 import type { AuthRefusal, AuthReply, HeaderFields } from "../settings/auth.ts";
 import { type Challenge, parseChallenge } from "../settings/challenge.ts";

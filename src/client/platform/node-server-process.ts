@@ -1,10 +1,10 @@
 // The process of a stdio server as a wire: one message per line on its standard input and output, with its standard error.
 import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
-import { within } from "../../async/timers.ts";
-import { clip } from "../../errors.ts";
-import { Fifo } from "../../wire/fifo.ts";
-import { LineDecoder } from "../../wire/lines.ts";
-import type { Wire } from "../../wire/wire.ts";
+import { within } from "../../base/async/timers.ts";
+import { clip } from "../../base/errors.ts";
+import { Fifo } from "../../base/wire/fifo.ts";
+import { LineDecoder } from "../../base/wire/lines.ts";
+import type { Wire } from "../../base/wire/wire.ts";
 import type { Secrets } from "../redaction/secrets.ts";
 import { CannotStart, ConnectionLost } from "../settings/errors.ts";
 import { printable } from "../settings/shown.ts";

@@ -1,7 +1,7 @@
 // The transport of stdio servers: each channel starts a process.
-import { clip, ConfigurationError } from "../../errors.ts";
-import { filledText, flag, type Known, milliseconds, needed, textRecord, texts } from "../../kinds.ts";
-import { checkOptions } from "../../options.ts";
+import { clip, ConfigurationError } from "../../base/errors.ts";
+import { filledText, flag, type Known, milliseconds, needed, textRecord, texts } from "../../base/kinds.ts";
+import { checkOptions } from "../../base/options.ts";
 import type { Channel, Receiver, Transport } from "../channel/channel.ts";
 import { beyond } from "../channel/incoming.ts";
 import { PipeChannel } from "../channel/pipe-channel.ts";

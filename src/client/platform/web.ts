@@ -1,5 +1,5 @@
 // The platform of browsers and workers: HTTP requests go through `fetch`, and no process can be started.
-import { ConfigurationError } from "../../errors.ts";
+import { ConfigurationError } from "../../base/errors.ts";
 import type { Platform } from "./platform.ts";
 
 export const platform: Platform = {

@@ -1,7 +1,7 @@
 // Replaces secrets in whole messages, for recordings and the dashboard: the values of fields with secret names, wherever they
 // appear in the message, and the known secrets of the client.
-import { readJson } from "../../wire/json.ts";
-import { isObject } from "../../wire/message.ts";
+import { readJson } from "../../base/wire/json.ts";
+import { isObject } from "../../base/wire/message.ts";
 import { ofField, redacted, type Redactor, redactorOf, replaceEach } from "./redactor.ts";
 import { isSecretField } from "./secret-names.ts";
 import { Secrets } from "./secrets.ts";

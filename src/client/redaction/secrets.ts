@@ -1,5 +1,5 @@
 // The secrets of one client: its tokens, headers, session ids and the like. The redactor is loaded when a text is shown.
-import { type Later, later } from "../../async/later.ts";
+import { type Later, later } from "../../base/async/later.ts";
 import type { Known, Redactor, RedactorOf } from "./redactor.ts";
 
 /**

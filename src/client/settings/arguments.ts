@@ -1,8 +1,8 @@
 // Refuses arguments that cannot be sent, and those of other clients' methods, and shows the correct form.
 import { protocolNotifications } from "../../protocol/notifications.ts";
-import { func, mismatch, problemOf } from "../../kinds.ts";
-import { unfitForJson } from "../../wire/json-fit.ts";
-import { isObject } from "../../wire/message.ts";
+import { func, mismatch, problemOf } from "../../base/kinds.ts";
+import { unfitForJson } from "../../base/wire/json-fit.ts";
+import { isObject } from "../../base/wire/message.ts";
 
 /** Refuses the object form of other clients. */
 export function checkName(method: string, name: unknown, args: string): void {

@@ -1,5 +1,5 @@
 // Checks the options of `connect` and of calls, and fills in the defaults. An invalid option throws an error that names it.
-import { ConfigurationError } from "../../errors.ts";
+import { ConfigurationError } from "../../base/errors.ts";
 import {
   either,
   flag,
@@ -21,8 +21,8 @@ import {
   text,
   textRecord,
   texts,
-} from "../../kinds.ts";
-import { type Filled, checkOptions, givenOf } from "../../options.ts";
+} from "../../base/kinds.ts";
+import { type Filled, checkOptions, givenOf } from "../../base/options.ts";
 import type { Root } from "../../protocol/asking.ts";
 import { extensionIdProblem } from "../../protocol/meta.ts";
 import { type Implementation, knownImplementation, type LogLevel, logLevels } from "../../protocol/model.ts";

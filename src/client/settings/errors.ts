@@ -1,8 +1,8 @@
 // The errors of a client. Each says what happened, whether the server may have acted, and what you can do.
-import { clip, HalyardError } from "../../errors.ts";
+import { clip, HalyardError } from "../../base/errors.ts";
 import { printable, shownUrl } from "./shown.ts";
 import type { CallToolResult } from "./received.ts";
-import type { RpcError } from "../../wire/message.ts";
+import type { RpcError } from "../../base/wire/message.ts";
 
 /**
  * The server responded to a request with an error.

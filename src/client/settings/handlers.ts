@@ -1,7 +1,7 @@
 // The handlers with which a client answers the server's questions, and their parameters.
 import type { ModelPreferences, Root, SamplingContent, SamplingTool } from "../../protocol/asking.ts";
 import type { LogLevel } from "../../protocol/model.ts";
-import type { JsonObject } from "../../wire/message.ts";
+import type { JsonObject } from "../../base/wire/message.ts";
 import type { SamplingMessage } from "./received.ts";
 import type { FormSchema } from "./form-schema.ts";
 

@@ -1,6 +1,6 @@
 // The options of `connect` and of calls.
 import type { ClientCapabilities, Implementation, LogLevel } from "../../protocol/model.ts";
-import type { JsonObject } from "../../wire/message.ts";
+import type { JsonObject } from "../../base/wire/message.ts";
 import type { AuthOption, HeaderFields } from "./auth.ts";
 import type { ClientEvent } from "./events.ts";
 import type {

@@ -1,5 +1,5 @@
 // How addresses and texts of others appear in errors, events and logs.
-import { clip } from "../../errors.ts";
+import { clip } from "../../base/errors.ts";
 import { variablesOf, withVariableNames } from "./used-variables.ts";
 
 /**

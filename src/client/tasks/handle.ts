@@ -1,10 +1,10 @@
 // The handle of a task for the user of a client, in the same or another process.
-import { ignoreRejection, untilAborted } from "../../async/promises.ts";
-import { longestTimerMs } from "../../async/timers.ts";
-import { type Known, milliseconds, signal as abortSignal, textRecord } from "../../kinds.ts";
-import { refuseNames, type RefusedNames } from "../../refused-names.ts";
+import { ignoreRejection, untilAborted } from "../../base/async/promises.ts";
+import { longestTimerMs } from "../../base/async/timers.ts";
+import { type Known, milliseconds, signal as abortSignal, textRecord } from "../../base/kinds.ts";
+import { refuseNames, type RefusedNames } from "../../base/refused-names.ts";
 import type { CallToolResult } from "../settings/received.ts";
-import type { JsonObject } from "../../wire/message.ts";
+import type { JsonObject } from "../../base/wire/message.ts";
 import type { Answers } from "../answering/question.ts";
 import type { Core, CoreRequestOptions } from "../calls/core.ts";
 import type { Catalogue } from "../catalogue/catalogue.ts";

@@ -1,5 +1,5 @@
 // The questions of a task: each generation of tasks has its own way to ask them and to receive the answers.
-import type { JsonObject } from "../../wire/message.ts";
+import type { JsonObject } from "../../base/wire/message.ts";
 import type { Answers } from "../answering/question.ts";
 import { answerAll, readQuestions } from "../answering/rounds.ts";
 import type { Core } from "../calls/core.ts";

@@ -1,7 +1,7 @@
 // The requests about one task, and what their failures mean for a caller that waits for it.
-import { errorCodes } from "../../errors.ts";
+import { errorCodes } from "../../base/errors.ts";
 import { encodeHeaderValue } from "../../protocol/header-value.ts";
-import type { JsonObject } from "../../wire/message.ts";
+import type { JsonObject } from "../../base/wire/message.ts";
 import type { Core, CoreRequestOptions } from "../calls/core.ts";
 import { CallTimeout, ConnectionLost, HttpFailure, RpcRejection, TaskEnded } from "../settings/errors.ts";
 import type { CallOptions } from "../settings/options.ts";

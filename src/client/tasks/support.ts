@@ -1,6 +1,6 @@
 // Whether the client decides which calls become tasks. In a file of its own, because every call needs it and few need the rest of
 // tasks.
-import { isObject } from "../../wire/message.ts";
+import { isObject } from "../../base/wire/message.ts";
 import type { Peer } from "../connection/peer.ts";
 
 /** Whether calls become tasks because the client requests it, and the server allows that. */

@@ -1,7 +1,7 @@
 // A task as the client sees it, the same for both generations: those of 2025-11-25, and those of the extension.
-import { clip } from "../../errors.ts";
+import { clip } from "../../base/errors.ts";
 import type { Revision } from "../../protocol/revision.ts";
-import { isObject, isRequestId, type JsonObject } from "../../wire/message.ts";
+import { isObject, isRequestId, type JsonObject } from "../../base/wire/message.ts";
 import { InvalidResponse, shownId } from "../settings/errors.ts";
 
 /** What a task is doing. The last three are final. */

@@ -1,7 +1,7 @@
 // Starts calls as tasks, waits for calls that become one, and continues stored ones.
-import { HalyardError } from "../../errors.ts";
+import { HalyardError } from "../../base/errors.ts";
 import { extensionIds } from "../../protocol/meta.ts";
-import { isObject, type JsonObject } from "../../wire/message.ts";
+import { isObject, type JsonObject } from "../../base/wire/message.ts";
 import type { CoreRequestOptions } from "../calls/core.ts";
 import { declaresTasks, passTasks } from "../calls/results.ts";
 import type { ToolCallParams } from "../catalogue/tool-calls.ts";

@@ -1,7 +1,7 @@
 // Waits for the end of a task: polls it as often as the server wants, has its questions answered, and survives failing requests.
-import { longestTimerMs } from "../../async/timers.ts";
-import { clip, errorCodes } from "../../errors.ts";
-import { isObject, type JsonObject, type RpcNotification } from "../../wire/message.ts";
+import { longestTimerMs } from "../../base/async/timers.ts";
+import { clip, errorCodes } from "../../base/errors.ts";
+import { isObject, type JsonObject, type RpcNotification } from "../../base/wire/message.ts";
 import type { Answers } from "../answering/question.ts";
 import type { Core } from "../calls/core.ts";
 import { reportProgress } from "../calls/progress.ts";

@@ -1,5 +1,5 @@
 // Converts the messages and events of one client to the entries of its timeline.
-import { isObject, readMessage, type ReadMessage, type RpcNotification } from "../../wire/message.ts";
+import { isObject, readMessage, type ReadMessage, type RpcNotification } from "../../base/wire/message.ts";
 import { Calls, nameIn, type OpenCall } from "./calls.ts";
 import type { Heard, HeardEvent, HeardMessage } from "./heard.ts";
 import { Questions } from "./questions.ts";

@@ -1,7 +1,7 @@
 // Follows clients of an endpoint: keeps the entries of their timelines while a page shows them, and listens to the endpoint only
 // meanwhile.
-import { inBackground } from "../../async/timers.ts";
-import type { HttpState } from "../../http/state.ts";
+import { inBackground } from "../../base/async/timers.ts";
+import type { HttpState } from "../../transports/http/state.ts";
 import { randomId } from "../../protocol/random-id.ts";
 import { coreOf } from "../../server/calls/port.ts";
 import { Observing } from "../sampling/observing.ts";

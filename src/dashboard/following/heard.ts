@@ -9,7 +9,7 @@ import type {
   StreamEvent,
   TaskEvent,
 } from "../../diagnostics/events.ts";
-import type { RequestId, RpcRequest } from "../../wire/message.ts";
+import type { RequestId, RpcRequest } from "../../base/wire/message.ts";
 
 /** The stream that carries a message, or changes. */
 export interface HeardStream {

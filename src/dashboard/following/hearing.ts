@@ -1,13 +1,13 @@
 // Listens to the wire and the events of endpoints, and reports each message and event with its client.
 import type { ServerEvent, StreamEvent } from "../../diagnostics/events.ts";
-import type { HttpExchange } from "../../http/exchange.ts";
-import type { HttpState } from "../../http/state.ts";
-import type { EventStream } from "../../http/streams/event-stream.ts";
-import type { HeardStream as Carrier, Witness } from "../../http/streams/host.ts";
+import type { HttpExchange } from "../../transports/http/exchange.ts";
+import type { HttpState } from "../../transports/http/state.ts";
+import type { EventStream } from "../../transports/http/streams/event-stream.ts";
+import type { HeardStream as Carrier, Witness } from "../../transports/http/streams/host.ts";
 import { metaKeys } from "../../protocol/meta.ts";
 import type { Call } from "../../server/calls/call.ts";
 import type { Connection } from "../../server/context/connection.ts";
-import { type Incoming, isBatch, isObject } from "../../wire/message.ts";
+import { type Incoming, isBatch, isObject } from "../../base/wire/message.ts";
 import { cut, cutSubject, peerOf } from "../sampling/peers.ts";
 import type { Running } from "../sampling/running.ts";
 import { type ClientEvent, type Heard, type HeardMessage, type HeardStream, sessionScope } from "./heard.ts";

@@ -1,8 +1,8 @@
 // The text of a message as it is kept: without secrets, and only the envelope of one that is too large.
 import { withoutSecrets } from "../../client/redaction/messages.ts";
 import { Secrets } from "../../client/redaction/secrets.ts";
-import { type Incoming, isBatch, isObject, type JsonObject } from "../../wire/message.ts";
-import { readJson } from "../../wire/json.ts";
+import { type Incoming, isBatch, isObject, type JsonObject } from "../../base/wire/message.ts";
+import { readJson } from "../../base/wire/json.ts";
 import { cut } from "../sampling/peers.ts";
 import { followingLimits } from "./limits.ts";
 

@@ -1,5 +1,5 @@
 // The headers of every response of the dashboard: forbid caching, framing, type sniffing and loading from other origins.
-import type { HttpHeaders } from "../../http/edge/request.ts";
+import type { HttpHeaders } from "../../transports/http/edge/request.ts";
 
 const fixed: HttpHeaders = {
   "cache-control": "no-store",

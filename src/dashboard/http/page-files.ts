@@ -1,6 +1,6 @@
 // The files of the page: built into one compressed text, and loaded with the first request for one.
-import { later } from "../../async/later.ts";
-import { bytesFromBase64 } from "../../wire/base64.ts";
+import { later } from "../../base/async/later.ts";
+import { bytesFromBase64 } from "../../base/wire/base64.ts";
 
 type Texts = Readonly<Record<"html" | "js" | "css", string>>;
 

@@ -1,6 +1,6 @@
 // The table of questions that a page may ask, with the kinds of their members.
-import { nearest } from "../../options.ts";
-import { isObject, type JsonObject } from "../../wire/message.ts";
+import { nearest } from "../../base/options.ts";
+import { isObject, type JsonObject } from "../../base/wire/message.ts";
 import type { Ask, Questions } from "../answers.ts";
 
 /** The check of a question's member, and its description in a refusal. */

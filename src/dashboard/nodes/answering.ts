@@ -1,5 +1,5 @@
 // Answers the page's questions: on this node, and in a cluster with what all other nodes answer.
-import type { JsonObject } from "../../wire/message.ts";
+import type { JsonObject } from "../../base/wire/message.ts";
 import type { Ask, NodeRow } from "../answers.ts";
 import { figuresOf } from "../views/figures.ts";
 import { views } from "../views/index.ts";

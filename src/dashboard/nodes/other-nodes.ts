@@ -1,6 +1,6 @@
 // Asks the other nodes of the cluster over the bus, with a deadline, and answers their questions.
 import type { Cluster } from "../../backplane/cluster.ts";
-import { isObject, type JsonObject } from "../../wire/message.ts";
+import { isObject, type JsonObject } from "../../base/wire/message.ts";
 import type { Ask, NodeRow } from "../answers.ts";
 import { cut } from "../sampling/peers.ts";
 import { isFigures, type NodeFigures } from "../views/figures.ts";

@@ -1,7 +1,7 @@
 // Answers requests of `node:http` with the site of a dashboard, each in its turn.
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { assertNodeHttp, NodeRequest } from "../../node/edge.ts";
-import { NodeResponder, turnOf } from "../../node/responder.ts";
+import { assertNodeHttp, NodeRequest } from "../../transports/node/edge.ts";
+import { NodeResponder, turnOf } from "../../transports/node/responder.ts";
 import type { Place, Site } from "../http/site.ts";
 
 /** A handler for `node:http`. Its promise resolves when the request has been answered. */

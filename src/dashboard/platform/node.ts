@@ -2,7 +2,7 @@
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { hostname } from "node:os";
-import { HalyardError } from "../../errors.ts";
+import { HalyardError } from "../../base/errors.ts";
 import type { Site } from "../http/site.ts";
 import { handlerOf } from "./node-handler.ts";
 import type { DashboardPlatform, OwnPort } from "./platform.ts";

@@ -1,5 +1,5 @@
 // The platform of workers and other runtimes without Node: a dashboard can only be mounted as `fetchHandler`.
-import { ConfigurationError } from "../../errors.ts";
+import { ConfigurationError } from "../../base/errors.ts";
 import type { DashboardPlatform } from "./platform.ts";
 
 const remedy = "needs node:http, which this runtime lacks: mount fetchHandler of the dashboard instead";

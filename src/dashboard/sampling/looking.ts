@@ -1,5 +1,5 @@
 // Samples events while a page is open: from the first question until ten seconds after the last.
-import { inBackground } from "../../async/timers.ts";
+import { inBackground } from "../../base/async/timers.ts";
 import type { Core } from "../../server/calls/core.ts";
 import { LoopDelay } from "./loop-delay.ts";
 import { Observing } from "./observing.ts";

@@ -1,6 +1,6 @@
 // Names clients without their secrets: a digest in place of a session id, a shortened subject in place of a principal.
 import { textWithoutSecrets } from "../../client/redaction/messages.ts";
-import { copyOf } from "../../errors.ts";
+import { copyOf } from "../../base/errors.ts";
 import type { Implementation, Principal } from "../../protocol/model.ts";
 
 /** The facts about a client in an event, a connection or a listener. */

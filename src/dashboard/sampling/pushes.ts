@@ -1,6 +1,6 @@
 // The last pushes of each topic.
 import type { PushEvent } from "../../diagnostics/events.ts";
-import { topicOf } from "../../push/topic.ts";
+import { topicOf } from "../../server/push/topic.ts";
 import { Newest } from "./newest.ts";
 
 /** Topics whose pushes are counted. Past it, the one that was pushed to longest ago is dropped. */

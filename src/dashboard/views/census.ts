@@ -1,8 +1,8 @@
 // Counts what is open on this node. Visiting every session takes long, so the more there are, the less often it happens.
-import type { Endpoint } from "../../http/endpoint.ts";
-import type { HttpSession } from "../../http/session.ts";
-import type { Copy } from "../../session/copies.ts";
-import type { Listener, Stream } from "../../push/listener.ts";
+import type { Endpoint } from "../../transports/http/endpoint.ts";
+import type { HttpSession } from "../../transports/http/session.ts";
+import type { Copy } from "../../server/session/copies.ts";
+import type { Listener, Stream } from "../../server/push/listener.ts";
 import type { Core } from "../../server/calls/core.ts";
 import type { Connection } from "../../server/context/connection.ts";
 import type { Look, Looking } from "../sampling/looking.ts";

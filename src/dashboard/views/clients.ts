@@ -1,6 +1,6 @@
 // The facts about a client in rows, computed once for each connection: its digest, its name and its user.
 import type { Implementation } from "../../protocol/model.ts";
-import type { Listener } from "../../push/listener.ts";
+import type { Listener } from "../../server/push/listener.ts";
 import { Connection } from "../../server/context/connection.ts";
 import { clientTextOf, peerOf, whoOf } from "../sampling/peers.ts";
 

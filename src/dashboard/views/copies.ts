@@ -1,7 +1,7 @@
 // The sessions that are read in detail: one if its timeline is open, all if there is a search, else those behind and those used
 // last.
-import type { HttpSession } from "../../http/session.ts";
-import type { Copy } from "../../session/copies.ts";
+import type { HttpSession } from "../../transports/http/session.ts";
+import type { Copy } from "../../server/session/copies.ts";
 import { maxRows } from "../answers.ts";
 import { clientOf } from "./clients.ts";
 import type { Finding } from "./finding.ts";

@@ -1,5 +1,5 @@
 // The figures of this node that come with every answer.
-import { isObject } from "../../wire/message.ts";
+import { isObject } from "../../base/wire/message.ts";
 import type { Counts, NodeRow } from "../answers.ts";
 import type { ServedNode } from "./served-node.ts";
 
@@ -61,7 +61,8 @@ const memory = {
     const now = performance.now();
     if (now - this.readAt < memoryMs) return this.bytes;
     this.readAt = now;
-    this.bytes = (globalThis as { process?: Partial<NodeJS.Process> }).process?.memoryUsage?.rss?.();
+    const { process } = globalThis as { process?: { memoryUsage?: { rss?: () => number } } };
+    this.bytes = process?.memoryUsage?.rss?.();
     return this.bytes;
   },
 };

@@ -1,5 +1,5 @@
 // This node as the views see it: the server, its endpoint, the figures sampled while a page is open, and the followed clients.
-import type { Endpoint } from "../../http/endpoint.ts";
+import type { Endpoint } from "../../transports/http/endpoint.ts";
 import type { Core } from "../../server/calls/core.ts";
 import { coreOf } from "../../server/calls/port.ts";
 import { Follower } from "../following/follower.ts";

@@ -1,5 +1,5 @@
 // The clients: legacy sessions over HTTP, clients on HTTP+SSE streams and pipes, and modern clients.
-import type { Listener } from "../../push/listener.ts";
+import type { Listener } from "../../server/push/listener.ts";
 import { Connection } from "../../server/context/connection.ts";
 import type { Search, SessionRow } from "../answers.ts";
 import { clientOf, clientOfListener, type ShownClient } from "./clients.ts";

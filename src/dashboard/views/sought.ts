@@ -1,7 +1,7 @@
 // Where the sessions with open timelines were found, because searching for one visits all sessions.
-import type { HttpState } from "../../http/state.ts";
-import type { HttpSession } from "../../http/session.ts";
-import type { Copy } from "../../session/copies.ts";
+import type { HttpState } from "../../transports/http/state.ts";
+import type { HttpSession } from "../../transports/http/session.ts";
+import type { Copy } from "../../server/session/copies.ts";
 import { Newest } from "../sampling/newest.ts";
 import { clientOf } from "./clients.ts";
 

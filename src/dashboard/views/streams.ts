@@ -1,6 +1,6 @@
 // The streams to clients: GETs and replies of sessions, listen requests, and HTTP+SSE.
-import type { EventStream } from "../../http/streams/event-stream.ts";
-import type { Listener, Stream } from "../../push/listener.ts";
+import type { EventStream } from "../../transports/http/streams/event-stream.ts";
+import type { Listener, Stream } from "../../server/push/listener.ts";
 import type { Connection } from "../../server/context/connection.ts";
 import type { StreamRow } from "../answers.ts";
 import { clientOfListen } from "./census.ts";

@@ -1,6 +1,6 @@
 // The topics: their subscribers, the last pushes, and messages that were merged because a reader was slow.
 import { textWithoutSecrets } from "../../client/redaction/messages.ts";
-import type { Listener, Stream } from "../../push/listener.ts";
+import type { Listener, Stream } from "../../server/push/listener.ts";
 import type { TopicRow } from "../answers.ts";
 import type { Look } from "../sampling/looking.ts";
 import { maxPushes, type PushFigures, splitTopic } from "../sampling/pushes.ts";

@@ -1,5 +1,5 @@
 // Protocol revision 2024-11-05: the first one.
-import { errorCodes } from "../../errors.ts";
+import { errorCodes } from "../../base/errors.ts";
 import { names, type RequestRow, type Revision, rows } from "../revision.ts";
 
 const requests: ReadonlyMap<string, RequestRow> = new Map<string, RequestRow>([

@@ -1,5 +1,5 @@
 // Protocol revision 2026-07-28: no handshake and no sessions; every request stands alone, and clients subscribe with `subscriptions/listen`.
-import { errorCodes } from "../../errors.ts";
+import { errorCodes } from "../../base/errors.ts";
 import { listChanged, resourceUpdated } from "../notifications.ts";
 import {
   type ListenRow,

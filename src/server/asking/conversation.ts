@@ -1,7 +1,7 @@
 // The conversation of one call: its questions, their answers, and the results of `ctx.once`.
-import { askFailed } from "../../errors.ts";
-import { filledText, func, type Kind, problemOf, text } from "../../kinds.ts";
-import { checkOptions } from "../../options.ts";
+import { askFailed } from "../../base/errors.ts";
+import { filledText, func, type Kind, problemOf, text } from "../../base/kinds.ts";
+import { checkOptions } from "../../base/options.ts";
 import type {
   AskOptions,
   Elicited,
@@ -11,8 +11,8 @@ import type {
   SamplingMessage,
   UrlAskOptions,
 } from "../../protocol/asking.ts";
-import type { AnySchema, SchemaSettings, Validated } from "../../schema/compile.ts";
-import { isObject, type JsonObject } from "../../wire/message.ts";
+import type { AnySchema, SchemaSettings, Validated } from "../../protocol/schema/compile.ts";
+import { isObject, type JsonObject } from "../../base/wire/message.ts";
 import type { Call } from "../calls/call.ts";
 import type { Conversation } from "../calls/call-parts.ts";
 import { subjectOf } from "../calls/failure.ts";

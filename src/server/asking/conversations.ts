@@ -6,8 +6,8 @@ import {
   ProtocolError,
   ToolError,
   UrlElicitationRequired,
-} from "../../errors.ts";
-import type { JsonObject, RpcError } from "../../wire/message.ts";
+} from "../../base/errors.ts";
+import type { JsonObject, RpcError } from "../../base/wire/message.ts";
 import type { Call } from "../calls/call.ts";
 import { Reply } from "../calls/call-parts.ts";
 import type { Asking } from "../calls/seams.ts";

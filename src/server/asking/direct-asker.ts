@@ -1,6 +1,6 @@
 // Asks a client that accepts requests: sends the question and waits for the response.
-import { askFailed } from "../../errors.ts";
-import type { JsonObject } from "../../wire/message.ts";
+import { askFailed } from "../../base/errors.ts";
+import type { JsonObject } from "../../base/wire/message.ts";
 import type { Asker, Question } from "./question.ts";
 
 /** Sends a request and resolves with its result. */

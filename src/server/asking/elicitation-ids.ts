@@ -1,6 +1,6 @@
 // Remembers which client opened which page, so that only that client is notified when the user is done there.
 
-import { Holdings } from "../../limits/holdings.ts";
+import { Holdings } from "../../base/limits/holdings.ts";
 
 /** The client that opened a page. */
 interface Sent {

@@ -1,13 +1,13 @@
 // Elicitation: a form for the user to fill in, or a page for the user to visit.
-import { type HalyardError, InputCancelled, InputDeclined } from "../../errors.ts";
-import { filledText, type Known } from "../../kinds.ts";
+import { type HalyardError, InputCancelled, InputDeclined } from "../../base/errors.ts";
+import { filledText, type Known } from "../../base/kinds.ts";
 import type { Elicited, UrlAskOptions } from "../../protocol/asking.ts";
 import { encodeShape } from "../../protocol/codec.ts";
 import type { ClientCapabilities } from "../../protocol/model.ts";
 import type { Revision } from "../../protocol/revision.ts";
-import type { AnySchema, SchemaSettings } from "../../schema/compile.ts";
-import { refuseOn } from "../../refused-names.ts";
-import { isObject, type JsonObject } from "../../wire/message.ts";
+import type { AnySchema, SchemaSettings } from "../../protocol/schema/compile.ts";
+import { refuseOn } from "../../base/refused-names.ts";
+import { isObject, type JsonObject } from "../../base/wire/message.ts";
 import { compileForm, encodeForm } from "./form.ts";
 import { knownAskOptions, type Question, type Reading } from "./question.ts";
 

@@ -1,13 +1,13 @@
 // Converts the schema of a form, an object of plain fields, to the form of the client's revision.
-import { askFailed, ConfigurationError } from "../../errors.ts";
+import { askFailed, ConfigurationError } from "../../base/errors.ts";
 import type { Revision } from "../../protocol/revision.ts";
 import {
   type AnySchema,
   type CompiledSchema,
   compileSchema,
   type SchemaSettings,
-} from "../../schema/compile.ts";
-import { isObject, type JsonObject } from "../../wire/message.ts";
+} from "../../protocol/schema/compile.ts";
+import { isObject, type JsonObject } from "../../base/wire/message.ts";
 
 type Field = Record<string, unknown>;
 

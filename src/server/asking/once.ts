@@ -1,5 +1,5 @@
 // The results of `ctx.once`, so that later rounds of the call do not repeat the work.
-import { InputPending } from "../../errors.ts";
+import { InputPending } from "../../base/errors.ts";
 
 export class Onces {
   /** The results, each in an array: an empty one stands for undefined, which JSON does not have. */

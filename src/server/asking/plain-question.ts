@@ -1,10 +1,10 @@
 // Questions that an author writes in the protocol's form: the capabilities that they need, and how they are sent.
-import { mismatch } from "../../kinds.ts";
+import { mismatch } from "../../base/kinds.ts";
 import type { InputRequest } from "../../protocol/asking.ts";
 import { encodeShape } from "../../protocol/codec.ts";
 import type { ClientCapabilities } from "../../protocol/model.ts";
 import type { Revision } from "../../protocol/revision.ts";
-import { isObject, type JsonObject } from "../../wire/message.ts";
+import { isObject, type JsonObject } from "../../base/wire/message.ts";
 import { elicitationMethod, elicitationNeeds } from "./elicitation.ts";
 import { encodeForm } from "./form.ts";
 import type { Question } from "./question.ts";

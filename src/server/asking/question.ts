@@ -1,11 +1,11 @@
 // A question to the client: the request, the capabilities that it needs, and how to read the answer.
-import { invalidParams, missingCapability, type ProtocolError } from "../../errors.ts";
-import { filledText, type Known, milliseconds } from "../../kinds.ts";
+import { invalidParams, missingCapability, type ProtocolError } from "../../base/errors.ts";
+import { filledText, type Known, milliseconds } from "../../base/kinds.ts";
 import type { AskOptions, InputRequest } from "../../protocol/asking.ts";
 import { missingCapabilities, namesOfMissing } from "../../protocol/capabilities.ts";
 import type { ClientCapabilities } from "../../protocol/model.ts";
 import type { Revision } from "../../protocol/revision.ts";
-import { isObject, type JsonObject } from "../../wire/message.ts";
+import { isObject, type JsonObject } from "../../base/wire/message.ts";
 import { noWayBack } from "../calls/ask-client.ts";
 
 export const knownAskOptions: Known<AskOptions> = { key: filledText, timeoutMs: milliseconds };

@@ -1,5 +1,5 @@
 // Remembers a client's answers, for a handler that runs again within the same call.
-import type { JsonObject } from "../../wire/message.ts";
+import type { JsonObject } from "../../base/wire/message.ts";
 import { readAnswer } from "./direct-asker.ts";
 import type { Asker, Question } from "./question.ts";
 import type { AskOptions } from "../../protocol/asking.ts";

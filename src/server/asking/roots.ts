@@ -1,6 +1,6 @@
 // Roots: the files and folders that the client lets the server use.
 import type { Root } from "../../protocol/asking.ts";
-import { isObject } from "../../wire/message.ts";
+import { isObject } from "../../base/wire/message.ts";
 import type { Question } from "./question.ts";
 
 export const rootsMethod = "roots/list";

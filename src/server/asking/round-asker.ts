@@ -1,7 +1,7 @@
 // Asks a client that accepts no requests: the call ends with its open questions, and the client retries it with the answers.
-import { InputPending } from "../../errors.ts";
+import { InputPending } from "../../base/errors.ts";
 import type { AskOptions, InputRequest } from "../../protocol/asking.ts";
-import type { JsonObject } from "../../wire/message.ts";
+import type { JsonObject } from "../../base/wire/message.ts";
 import type { Onces } from "./once.ts";
 import { type Asker, type Question, readResponse, toRequest } from "./question.ts";
 import { QuestionKeys } from "./question-keys.ts";

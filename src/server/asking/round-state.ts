@@ -1,5 +1,5 @@
 // The state that a client carries, sealed, from one round of a call to the next.
-import { isObject, type JsonObject } from "../../wire/message.ts";
+import { isObject, type JsonObject } from "../../base/wire/message.ts";
 
 export interface RoundState {
   /** The number of rounds so far. */

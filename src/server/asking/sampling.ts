@@ -1,5 +1,5 @@
 // Sampling: a question to the client's model.
-import { refuseOn } from "../../refused-names.ts";
+import { refuseOn } from "../../base/refused-names.ts";
 import {
   count,
   type Known,
@@ -11,14 +11,14 @@ import {
   plainObject,
   text as textKind,
   texts,
-} from "../../kinds.ts";
+} from "../../base/kinds.ts";
 import type { Sampled, SampleOptions, SamplingContent, SamplingMessage } from "../../protocol/asking.ts";
-import { askFailed } from "../../errors.ts";
+import { askFailed } from "../../base/errors.ts";
 import { encodeBlock, encodeShape } from "../../protocol/codec.ts";
 import { type ClientCapabilities, type ContentBlock, isRole } from "../../protocol/model.ts";
 import type { Revision } from "../../protocol/revision.ts";
 import { blocksOf, isBlock, messagesProblem } from "../../protocol/sampling-messages.ts";
-import type { JsonObject } from "../../wire/message.ts";
+import type { JsonObject } from "../../base/wire/message.ts";
 import { knownAskOptions, type Question, type Reading } from "./question.ts";
 
 export const knownSampleOptions: Known<SampleOptions> = {

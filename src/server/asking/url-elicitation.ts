@@ -1,7 +1,7 @@
 // Pages that the user must open before a request can succeed: as an error, as questions, and when the user refuses.
-import { errorCodes, type HalyardError, type UrlElicitationRequired } from "../../errors.ts";
+import { errorCodes, type HalyardError, type UrlElicitationRequired } from "../../base/errors.ts";
 import type { InputRequest } from "../../protocol/asking.ts";
-import { type RpcError, rpcErrorOf } from "../../wire/message.ts";
+import { type RpcError, rpcErrorOf } from "../../base/wire/message.ts";
 import type { Call } from "../calls/call.ts";
 import { callerOf } from "../context/connection.ts";
 import { InputRequired } from "../results/results.ts";

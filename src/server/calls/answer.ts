@@ -1,7 +1,7 @@
 // Parses one message, or a batch if the revision has them, and returns the response as text.
-import { errorCodes } from "../../errors.ts";
-import type { Load, Loads } from "../../limits/loads.ts";
-import { parseJson } from "../../wire/json.ts";
+import { errorCodes } from "../../base/errors.ts";
+import type { Load, Loads } from "../../base/limits/loads.ts";
+import { parseJson } from "../../base/wire/json.ts";
 import {
   encodeResponse,
   type Incoming,
@@ -9,7 +9,7 @@ import {
   isSilentIncoming,
   readIncoming,
   type RpcResponse,
-} from "../../wire/message.ts";
+} from "../../base/wire/message.ts";
 import { callerOf, type Exchange } from "../context/connection.ts";
 import { answerBatch, BatchReply } from "./batch.ts";
 import type { Core } from "./core.ts";

@@ -1,10 +1,10 @@
 // Sends a request to the client of a call; only legacy clients accept requests.
-import { askFailed, type HalyardError } from "../../errors.ts";
+import { askFailed, type HalyardError } from "../../base/errors.ts";
 import type { Revision } from "../../protocol/revision.ts";
-import type { Ask, Asks } from "../../push/asks.ts";
-import type { Hub } from "../../push/hub.ts";
-import type { Stream } from "../../push/listener.ts";
-import type { JsonObject } from "../../wire/message.ts";
+import type { Ask, Asks } from "../push/asks.ts";
+import type { Hub } from "../push/hub.ts";
+import type { Stream } from "../push/listener.ts";
+import type { JsonObject } from "../../base/wire/message.ts";
 
 /** Why a client cannot be asked, and what to do. */
 const remedies = {

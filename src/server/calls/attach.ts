@@ -1,7 +1,7 @@
 // Opens the listener of a legacy session, which receives the server's notifications until it is detached.
 import { listChanged, resourceUpdated } from "../../protocol/notifications.ts";
-import type { Stream } from "../../push/listener.ts";
-import { topicOf } from "../../push/topic.ts";
+import type { Stream } from "../push/listener.ts";
+import { topicOf } from "../push/topic.ts";
 import { type Connection, grantOf } from "../context/connection.ts";
 import type { Core } from "./core.ts";
 import { peerOf, type SessionEnd } from "../../diagnostics/events.ts";

@@ -1,5 +1,5 @@
 // The parts that a call may acquire while it runs: a conversation with its client, an early response, a task.
-import type { JsonObject, RpcResponse } from "../../wire/message.ts";
+import type { JsonObject, RpcResponse } from "../../base/wire/message.ts";
 import type { Questions } from "../context/context.ts";
 
 /** The questions and answers of one call. */

@@ -2,7 +2,7 @@
 import type { ClientCapabilities, Implementation, Principal } from "../../protocol/model.ts";
 import type { RequestRow, Revision } from "../../protocol/revision.ts";
 import type { Grant } from "../../protocol/scopes.ts";
-import type { JsonObject, RequestId, RpcRequest } from "../../wire/message.ts";
+import type { JsonObject, RequestId, RpcRequest } from "../../base/wire/message.ts";
 import { callerOf, type Exchange, grantOf, type Peer } from "../context/connection.ts";
 
 const noMeta: JsonObject = {};

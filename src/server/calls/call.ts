@@ -1,8 +1,8 @@
 // One request while the server handles it.
-import { clip, type HalyardError } from "../../errors.ts";
-import { ignoreRejection } from "../../async/promises.ts";
+import { clip, type HalyardError } from "../../base/errors.ts";
+import { ignoreRejection } from "../../base/async/promises.ts";
 import { warnOfLevel, warnUnwritable } from "../../diagnostics/logger.ts";
-import { type Kind, plainObject, problemOf, text } from "../../kinds.ts";
+import { type Kind, plainObject, problemOf, text } from "../../base/kinds.ts";
 import type {
   AskOptions,
   Elicited,
@@ -16,21 +16,21 @@ import { encodeShape } from "../../protocol/codec.ts";
 import { type Implementation, isLogged, isLogLevel, type LogLevel } from "../../protocol/model.ts";
 import { logMessage, protocolNotifications } from "../../protocol/notifications.ts";
 import type { RequestRow, Revision } from "../../protocol/revision.ts";
-import type { Asks } from "../../push/asks.ts";
-import type { Hub } from "../../push/hub.ts";
-import type { AnySchema, Validated } from "../../schema/compile.ts";
+import type { Asks } from "../push/asks.ts";
+import type { Hub } from "../push/hub.ts";
+import type { AnySchema, Validated } from "../../protocol/schema/compile.ts";
 import {
   encodeNotification,
   isRequestId,
   type JsonObject,
   type RpcRequest,
   type RpcResponse,
-} from "../../wire/message.ts";
+} from "../../base/wire/message.ts";
 import type { Catalogue } from "../catalogue/catalogue.ts";
 import type { Features } from "../catalogue/features.ts";
 import type { Exchange, Peer } from "../context/connection.ts";
 import type { Context } from "../context/context.ts";
-import { refuseNames } from "../../refused-names.ts";
+import { refuseNames } from "../../base/refused-names.ts";
 import type { Settings } from "../settings/settings.ts";
 import { askClient } from "./ask-client.ts";
 import type { Conversation, OwnTask, PendingAnswer, Reply } from "./call-parts.ts";

@@ -1,7 +1,7 @@
 // From one message to its response: runs the handler, and encodes the result for the revision of the client.
 import { peerOf } from "../../diagnostics/events.ts";
 import { RateLimitedLog } from "../../diagnostics/rate-limited-log.ts";
-import { clip, ProtocolError } from "../../errors.ts";
+import { clip, ProtocolError } from "../../base/errors.ts";
 import {
   isObject,
   type JsonObject,
@@ -12,7 +12,7 @@ import {
   type RpcFailure,
   type RpcRequest,
   type RpcResponse,
-} from "../../wire/message.ts";
+} from "../../base/wire/message.ts";
 import { callerOf, type Exchange, grantOf } from "../context/connection.ts";
 import type { ResultKind } from "../results/result-checks.ts";
 import { orAsk } from "../results/results.ts";

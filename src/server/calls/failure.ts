@@ -8,8 +8,8 @@ import {
   ResourceNotFoundError,
   ToolError,
   UrlElicitationRequired,
-} from "../../errors.ts";
-import { encodeResponse, type RpcError, rpcErrorOf, type RpcResponse } from "../../wire/message.ts";
+} from "../../base/errors.ts";
+import { encodeResponse, type RpcError, rpcErrorOf, type RpcResponse } from "../../base/wire/message.ts";
 import type { Call } from "./call.ts";
 import type { Core } from "./core.ts";
 import type { Asking } from "./seams.ts";

@@ -10,10 +10,10 @@ import type {
   ResourceTemplate,
   Tool,
 } from "../../protocol/model.ts";
-import { clip, ConfigurationError } from "../../errors.ts";
-import { nearest } from "../../options.ts";
+import { clip, ConfigurationError } from "../../base/errors.ts";
+import { nearest } from "../../base/options.ts";
 import { revisions } from "../../protocol/revisions/index.ts";
-import type { JsonObject } from "../../wire/message.ts";
+import type { JsonObject } from "../../base/wire/message.ts";
 import type { Context } from "../context/context.ts";
 
 /** The requests whose parameters and results middleware sees with their own types. */

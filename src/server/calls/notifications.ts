@@ -1,8 +1,8 @@
 // Receives the notifications of clients, and calls the author's handlers for them and for sessions that start and end.
 import type { Cluster } from "../../backplane/cluster.ts";
 import { RateLimitedLog } from "../../diagnostics/rate-limited-log.ts";
-import { clip } from "../../errors.ts";
-import type { Load } from "../../limits/loads.ts";
+import { clip } from "../../base/errors.ts";
+import type { Load } from "../../base/limits/loads.ts";
 import { metaKeys } from "../../protocol/meta.ts";
 import type { SessionEnd } from "../../diagnostics/events.ts";
 import type { Logger } from "../../diagnostics/logger.ts";
@@ -12,8 +12,8 @@ import {
   type Principal,
   readImplementation,
 } from "../../protocol/model.ts";
-import type { Asks } from "../../push/asks.ts";
-import { isObject, isRequestId, type JsonObject, type RpcNotification } from "../../wire/message.ts";
+import type { Asks } from "../push/asks.ts";
+import { isObject, isRequestId, type JsonObject, type RpcNotification } from "../../base/wire/message.ts";
 import { callerOf, type Connection, type Exchange } from "../context/connection.ts";
 
 /** The handlers that the author has registered. */

@@ -6,11 +6,11 @@ import {
   invalidRequest,
   methodNotFound,
   ProtocolError,
-} from "../../errors.ts";
+} from "../../base/errors.ts";
 import { hasModernKey, metaKeys } from "../../protocol/meta.ts";
 import { type ClientCapabilities, isLogLevel, logLevels, readImplementation } from "../../protocol/model.ts";
 import type { Feature, RequestRow, Revision } from "../../protocol/revision.ts";
-import { isObject, type JsonObject, type RpcRequest } from "../../wire/message.ts";
+import { isObject, type JsonObject, type RpcRequest } from "../../base/wire/message.ts";
 import { type Connection, type Exchange, grantOf, type Peer } from "../context/connection.ts";
 import { Call } from "./call.ts";
 import { unknownPeer } from "./call-request.ts";

@@ -1,5 +1,5 @@
 // The names that other packages use for what a handler's context does, and what replaces them here.
-import type { RefusedNames } from "../../refused-names.ts";
+import type { RefusedNames } from "../../base/refused-names.ts";
 
 /** The methods of loggers. */
 const logLevels = "debug info warn warning error";

@@ -1,25 +1,25 @@
 // The port of a server: the interface for transports, which authors do not see.
 import type { Cluster } from "../../backplane/cluster.ts";
-import { ConfigurationError } from "../../errors.ts";
-import { hasMethods, isClass, mismatch } from "../../kinds.ts";
-import type { Loads } from "../../limits/loads.ts";
+import { ConfigurationError } from "../../base/errors.ts";
+import { hasMethods, isClass, mismatch } from "../../base/kinds.ts";
+import type { Loads } from "../../base/limits/loads.ts";
 import type { Implementation } from "../../protocol/model.ts";
 import type { ParamHeader } from "../../protocol/param-headers.ts";
 import type { RequestRow, Revision } from "../../protocol/revision.ts";
 import type { SpokenRevisions } from "../../protocol/revisions/index.ts";
 import { resourceUpdated } from "../../protocol/notifications.ts";
-import type { ChangeLog } from "../../push/changes.ts";
-import type { KeptLogs, RemoteSessions } from "../../push/remote-sessions.ts";
-import type { Stream } from "../../push/listener.ts";
-import { topicOf } from "../../push/topic.ts";
+import type { ChangeLog } from "../push/changes.ts";
+import type { KeptLogs, RemoteSessions } from "../push/remote-sessions.ts";
+import type { Stream } from "../push/listener.ts";
+import { topicOf } from "../push/topic.ts";
 import {
   type Incoming,
   type ReadMessage,
   readMessage,
   type RpcMessage,
   type RpcResponse,
-} from "../../wire/message.ts";
-import type { Wire } from "../../wire/wire.ts";
+} from "../../base/wire/message.ts";
+import type { Wire } from "../../base/wire/wire.ts";
 import { type Answer, answerIncoming, answerText, encodeAnswer } from "./answer.ts";
 import { attach, type AttachOptions, type Detach } from "./attach.ts";
 import { Connection, type Exchange, ownOptions } from "../context/connection.ts";

@@ -1,6 +1,6 @@
 // The seams through which `methods/`, `asking/` and `tasks/` join the core, which imports none of them.
-import type { HalyardError, UrlElicitationRequired } from "../../errors.ts";
-import type { RpcError } from "../../wire/message.ts";
+import type { HalyardError, UrlElicitationRequired } from "../../base/errors.ts";
+import type { RpcError } from "../../base/wire/message.ts";
 import type { CompiledTool } from "../catalogue/tools.ts";
 import type { Call } from "./call.ts";
 import type { Conversation } from "./call-parts.ts";

@@ -2,7 +2,7 @@
 import { encodeShape } from "../../protocol/codec.ts";
 import { metaKeys } from "../../protocol/meta.ts";
 import type { CacheHint } from "../../protocol/model.ts";
-import type { JsonObject } from "../../wire/message.ts";
+import type { JsonObject } from "../../base/wire/message.ts";
 import type { Call } from "./call.ts";
 import type { ListMethod } from "../settings/settings.ts";
 

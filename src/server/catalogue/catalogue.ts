@@ -1,7 +1,7 @@
 // The catalogue of a server: its tools, prompts, resources, custom methods and extensions.
 import type { Logger } from "../../diagnostics/logger.ts";
 import type { Revision } from "../../protocol/revision.ts";
-import type { SchemaSettings } from "../../schema/compile.ts";
+import type { SchemaSettings } from "../../protocol/schema/compile.ts";
 import type { CompletionHandler } from "./completers.ts";
 import { type Extension, Extensions } from "./extensions.ts";
 import { type AddedMethod, type CompiledMethod, methodKind, type MethodOptions } from "./methods.ts";

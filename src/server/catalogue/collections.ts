@@ -1,10 +1,10 @@
 // The catalogue as authors see it: `server.tools`, `server.resources`, `server.prompts` and others.
-import { clip } from "../../errors.ts";
-import { mismatch } from "../../kinds.ts";
+import { clip } from "../../base/errors.ts";
+import { mismatch } from "../../base/kinds.ts";
 import type { Handle, Registry } from "./registry.ts";
 import { listChanged, resourceUpdated } from "../../protocol/notifications.ts";
 import { isResourceUri } from "../../protocol/uri.ts";
-import { refuseNames } from "../../refused-names.ts";
+import { refuseNames } from "../../base/refused-names.ts";
 
 /** In other packages, a collection registers definitions, or is an array or a map of them. */
 function refuseOtherNames(collection: object, name: string, usage: string): void {

@@ -1,5 +1,5 @@
 // Cursors of lists: a position, encoded as text that is opaque to clients.
-import { textFromBase64Url, toBase64Url } from "../../wire/base64.ts";
+import { textFromBase64Url, toBase64Url } from "../../base/wire/base64.ts";
 
 /** The server writes shorter cursors, so it rejects longer ones without decoding them. */
 const maxLength = 256;

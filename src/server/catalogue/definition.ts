@@ -1,5 +1,5 @@
 // The fields that all definitions share, and the checks that run at registration.
-import { ConfigurationError } from "../../errors.ts";
+import { ConfigurationError } from "../../base/errors.ts";
 import {
   func,
   isPlain,
@@ -14,16 +14,16 @@ import {
   type Table,
   text,
   texts,
-} from "../../kinds.ts";
-import { inheritedOf, inheritedProblem, nearest } from "../../options.ts";
+} from "../../base/kinds.ts";
+import { inheritedOf, inheritedProblem, nearest } from "../../base/options.ts";
 import { metaKeyProblem } from "../../protocol/meta.ts";
 import { type Annotations, type Icon, icons, type ToolSchema } from "../../protocol/model.ts";
 import { scopesProblem } from "../../protocol/scopes.ts";
-import type { AnySchema } from "../../schema/compile.ts";
-import { libraryOf } from "../../schema/libraries.ts";
-import { isStandardSchema } from "../../schema/standard.ts";
+import type { AnySchema } from "../../protocol/schema/compile.ts";
+import { libraryOf } from "../../protocol/schema/libraries.ts";
+import { isStandardSchema } from "../../protocol/schema/standard.ts";
 import { kindOf } from "../results/result-checks.ts";
-import type { JsonObject } from "../../wire/message.ts";
+import type { JsonObject } from "../../base/wire/message.ts";
 
 /** The fields that tools, resources, templates and prompts share. */
 export interface Described {

@@ -1,11 +1,11 @@
 // Extensions of an author: methods for modern or for all clients, and members of listen filters for modern clients.
-import { ConfigurationError, missingCapability } from "../../errors.ts";
-import { filledText, func, type Known, needed, oneOf, plainObject, problemOf } from "../../kinds.ts";
-import { checkOptions } from "../../options.ts";
+import { ConfigurationError, missingCapability } from "../../base/errors.ts";
+import { filledText, func, type Known, needed, oneOf, plainObject, problemOf } from "../../base/kinds.ts";
+import { checkOptions } from "../../base/options.ts";
 import { extensionIdProblem } from "../../protocol/meta.ts";
 import type { Revision } from "../../protocol/revision.ts";
 import { isProtocolMethod, revisions } from "../../protocol/revisions/index.ts";
-import { isObject, type JsonObject } from "../../wire/message.ts";
+import { isObject, type JsonObject } from "../../base/wire/message.ts";
 import type { AddedMethod } from "./methods.ts";
 import type { Context } from "../context/context.ts";
 

@@ -1,7 +1,7 @@
 // Derives the features of a server, and the capabilities that it declares to a client, from its catalogue and options.
 import type { ServerCapabilities } from "../../protocol/model.ts";
 import type { Feature, Revision } from "../../protocol/revision.ts";
-import type { JsonObject } from "../../wire/message.ts";
+import type { JsonObject } from "../../base/wire/message.ts";
 import type { Exchange } from "../context/connection.ts";
 import type { Catalogue } from "./catalogue.ts";
 import type { Settings } from "../settings/settings.ts";

@@ -1,6 +1,6 @@
 // Custom methods: requests that the protocol does not define, checked and compiled.
-import { ConfigurationError, invalidParams } from "../../errors.ts";
-import { anything, filledText, func, type Known, texts } from "../../kinds.ts";
+import { ConfigurationError, invalidParams } from "../../base/errors.ts";
+import { anything, filledText, func, type Known, texts } from "../../base/kinds.ts";
 import type { RequestRow } from "../../protocol/revision.ts";
 import { isProtocolMethod } from "../../protocol/revisions/index.ts";
 import {
@@ -12,8 +12,8 @@ import {
   type Validated,
   type RawShape,
   type Wrapped,
-} from "../../schema/compile.ts";
-import type { JsonObject } from "../../wire/message.ts";
+} from "../../protocol/schema/compile.ts";
+import type { JsonObject } from "../../base/wire/message.ts";
 import type { Context } from "../context/context.ts";
 import { jsonProblem } from "../results/result-checks.ts";
 import { type AnyHandler, type CheckedHandler, checkNotEmpty } from "./definition.ts";

@@ -1,6 +1,6 @@
 // Prompts: their definition, and how they are checked, compiled and published.
-import { ConfigurationError } from "../../errors.ts";
-import { anything, type Known } from "../../kinds.ts";
+import { ConfigurationError } from "../../base/errors.ts";
+import { anything, type Known } from "../../base/kinds.ts";
 import { encodeShape } from "../../protocol/codec.ts";
 import type { ContentBlock, GetPromptResult, PromptMessage } from "../../protocol/model.ts";
 import type { Revision } from "../../protocol/revision.ts";
@@ -12,9 +12,9 @@ import {
   type RawShape,
   type ValidatedArguments,
   type Wrapped,
-} from "../../schema/compile.ts";
-import { propertiesOf, typesOf } from "../../schema/object-schema.ts";
-import { isObject, type JsonObject } from "../../wire/message.ts";
+} from "../../protocol/schema/compile.ts";
+import { propertiesOf, typesOf } from "../../protocol/schema/object-schema.ts";
+import { isObject, type JsonObject } from "../../base/wire/message.ts";
 import type { InputRequired } from "../results/results.ts";
 import type { Context } from "../context/context.ts";
 import type { Completer } from "./completers.ts";

@@ -1,8 +1,8 @@
 // The definitions of one kind, by key and in order of registration, and the handles that change them.
-import { ConfigurationError } from "../../errors.ts";
-import { isPlain, type Table } from "../../kinds.ts";
-import { checkOptions } from "../../options.ts";
-import { refuseNames } from "../../refused-names.ts";
+import { ConfigurationError } from "../../base/errors.ts";
+import { isPlain, type Table } from "../../base/kinds.ts";
+import { checkOptions } from "../../base/options.ts";
+import { refuseNames } from "../../base/refused-names.ts";
 import type { Revision } from "../../protocol/revision.ts";
 import { kindOf } from "../results/result-checks.ts";
 import {

@@ -1,5 +1,5 @@
 // The arguments of the handler of a resource. Other packages pass a URL or the variables of the template instead.
-import { refuseNames } from "../../refused-names.ts";
+import { refuseNames } from "../../base/refused-names.ts";
 
 const usage = "a handler gets ({ uri, params }, ctx)";
 const partsOfUrl = ["href", "pathname", "host", "hostname", "searchParams"];

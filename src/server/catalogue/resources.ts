@@ -1,6 +1,13 @@
 // Resources and resource templates: their definitions, and how they are checked, matched and published.
-import { clip, ConfigurationError } from "../../errors.ts";
-import { filledText, func, type Known, mimeType, options as optionsOf, wholeNumber } from "../../kinds.ts";
+import { clip, ConfigurationError } from "../../base/errors.ts";
+import {
+  filledText,
+  func,
+  type Known,
+  mimeType,
+  options as optionsOf,
+  wholeNumber,
+} from "../../base/kinds.ts";
 import { encodeShape } from "../../protocol/codec.ts";
 import type {
   Annotations,

@@ -1,10 +1,10 @@
 // Finds the scopes that a request requires, checks that the caller has them, and filters the catalogue by them.
-import { errorCodes, ProtocolError } from "../../errors.ts";
+import { errorCodes, ProtocolError } from "../../base/errors.ts";
 import { revisions } from "../../protocol/revisions/index.ts";
 import { type Grant, hasScope, isGranted } from "../../protocol/scopes.ts";
 import { resourceUpdated } from "../../protocol/notifications.ts";
-import { topicOf } from "../../push/topic.ts";
-import { isObject, type JsonObject, type RpcRequest } from "../../wire/message.ts";
+import { topicOf } from "../push/topic.ts";
+import { isObject, type JsonObject, type RpcRequest } from "../../base/wire/message.ts";
 import type { ServerLimits } from "../settings/limits.ts";
 import type { Catalogue } from "./catalogue.ts";
 import type { Described } from "./definition.ts";

@@ -1,11 +1,11 @@
 // Subscriptions to resources: their limits, their authorization, and the hooks for the first and the last subscriber.
-import { invalidRequest } from "../../errors.ts";
+import { invalidRequest } from "../../base/errors.ts";
 import { resourceUpdated } from "../../protocol/notifications.ts";
 import { maxUriLength } from "../../protocol/uri.ts";
-import type { Hub, TopicWatch } from "../../push/hub.ts";
-import { subscribedBytesOf, topicOf } from "../../push/topic.ts";
+import type { Hub, TopicWatch } from "../push/hub.ts";
+import { subscribedBytesOf, topicOf } from "../push/topic.ts";
 import { logRejection } from "../../diagnostics/rate-limited-log.ts";
-import { isTexts } from "../../wire/message.ts";
+import { isTexts } from "../../base/wire/message.ts";
 import type { Context } from "../context/context.ts";
 import type { ServerLimits } from "../settings/limits.ts";
 import type { Settings } from "../settings/settings.ts";

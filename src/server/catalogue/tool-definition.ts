@@ -5,7 +5,13 @@ import type {
   ContentBlock,
   ToolAnnotations,
 } from "../../protocol/model.ts";
-import type { AnySchema, RawShape, Unvalidated, ValidatedArguments, Wrapped } from "../../schema/compile.ts";
+import type {
+  AnySchema,
+  RawShape,
+  Unvalidated,
+  ValidatedArguments,
+  Wrapped,
+} from "../../protocol/schema/compile.ts";
 import type { InputRequired, ToolResult } from "../results/results.ts";
 import type { Context } from "../context/context.ts";
 import type { Described } from "./definition.ts";

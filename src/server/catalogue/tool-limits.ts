@@ -1,11 +1,11 @@
 // Limits how long a tool may take and how many calls may run at once. Without limits, the handler stays unwrapped.
-import { ToolError } from "../../errors.ts";
-import type { Load } from "../../limits/loads.ts";
-import { count, type Known, milliseconds } from "../../kinds.ts";
+import { ToolError } from "../../base/errors.ts";
+import type { Load } from "../../base/limits/loads.ts";
+import { count, type Known, milliseconds } from "../../base/kinds.ts";
 import type { CheckedHandler } from "./definition.ts";
-import { inBackground } from "../../async/timers.ts";
+import { inBackground } from "../../base/async/timers.ts";
 import type { Logger } from "../../diagnostics/logger.ts";
-import { isThenable } from "../../async/promises.ts";
+import { isThenable } from "../../base/async/promises.ts";
 
 /** Limits of one tool. */
 export interface ToolLimits {

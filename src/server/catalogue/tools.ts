@@ -1,5 +1,5 @@
 // Tools: how their definitions are checked, compiled and published.
-import { ConfigurationError } from "../../errors.ts";
+import { ConfigurationError } from "../../base/errors.ts";
 import type { Logger } from "../../diagnostics/logger.ts";
 import {
   anything,
@@ -11,8 +11,8 @@ import {
   options as optionsOf,
   plainObject,
   text,
-} from "../../kinds.ts";
-import { nearest } from "../../options.ts";
+} from "../../base/kinds.ts";
+import { nearest } from "../../base/options.ts";
 import { encodeShape } from "../../protocol/codec.ts";
 import type { ToolAnnotations, ToolSchema } from "../../protocol/model.ts";
 import { type ParamHeader, readParamHeaders } from "../../protocol/param-headers.ts";
@@ -22,9 +22,9 @@ import {
   type CompiledSchema,
   compileField,
   type SchemaSettings,
-} from "../../schema/compile.ts";
-import { wrapSchema } from "../../schema/object-schema.ts";
-import type { JsonObject } from "../../wire/message.ts";
+} from "../../protocol/schema/compile.ts";
+import { wrapSchema } from "../../protocol/schema/object-schema.ts";
+import type { JsonObject } from "../../base/wire/message.ts";
 import type { TaskDefinition, ToolDefinition } from "./tool-definition.ts";
 import { toolLimitFields, withinLimits } from "./tool-limits.ts";
 import {

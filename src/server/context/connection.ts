@@ -1,13 +1,13 @@
 // The state of one peer. Transports create it and pass it in; the server itself keeps no state of a peer.
-import { anything, filledText, flag, func, type Known, needed, text as textKind } from "../../kinds.ts";
-import type { Load } from "../../limits/loads.ts";
-import { checkOptions } from "../../options.ts";
+import { anything, filledText, flag, func, type Known, needed, text as textKind } from "../../base/kinds.ts";
+import type { Load } from "../../base/limits/loads.ts";
+import { checkOptions } from "../../base/options.ts";
 import type { ClientCapabilities, Implementation, LogLevel, Principal } from "../../protocol/model.ts";
 import { principalKey } from "../../protocol/principal.ts";
 import type { Grant } from "../../protocol/scopes.ts";
 import type { Revision } from "../../protocol/revision.ts";
-import type { Listener, Stream } from "../../push/listener.ts";
-import type { RequestId } from "../../wire/message.ts";
+import type { Listener, Stream } from "../push/listener.ts";
+import type { RequestId } from "../../base/wire/message.ts";
 import { InFlight } from "./in-flight.ts";
 
 const noCapabilities: ClientCapabilities = Object.freeze({});

@@ -8,9 +8,9 @@ import type {
   SamplingMessage,
   UrlAskOptions,
 } from "../../protocol/asking.ts";
-import type { AnySchema, Validated } from "../../schema/compile.ts";
+import type { AnySchema, Validated } from "../../protocol/schema/compile.ts";
 import type { ClientCapabilities, Implementation, LogLevel, Principal } from "../../protocol/model.ts";
-import type { JsonObject, RequestId } from "../../wire/message.ts";
+import type { JsonObject, RequestId } from "../../base/wire/message.ts";
 
 /**
  * The context of one call: the second argument of every handler.

@@ -1,5 +1,5 @@
 // The running calls of one connection, by id, to cancel them.
-import type { RequestId } from "../../wire/message.ts";
+import type { RequestId } from "../../base/wire/message.ts";
 
 export interface Cancellable {
   readonly id: RequestId;

@@ -1,5 +1,5 @@
 // The arguments of a handler without a schema: an empty object. Other packages pass such a handler its context there.
-import { refuseNames } from "../../refused-names.ts";
+import { refuseNames } from "../../base/refused-names.ts";
 
 const names: object = refuseNames(
   {},

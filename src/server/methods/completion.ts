@@ -1,7 +1,7 @@
 // completion/complete: calls the server's completion handler first, then the argument's completer.
-import { invalidParams } from "../../errors.ts";
+import { invalidParams } from "../../base/errors.ts";
 import type { CompleteResult, CompletionReference } from "../../protocol/model.ts";
-import { isObject, type JsonObject } from "../../wire/message.ts";
+import { isObject, type JsonObject } from "../../base/wire/message.ts";
 import type { Catalogue } from "../catalogue/catalogue.ts";
 import type { Completer, CompletionRequest, Suggestions } from "../catalogue/completers.ts";
 import type { Call } from "../calls/call.ts";

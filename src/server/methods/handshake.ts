@@ -1,5 +1,5 @@
 // The handshake of a client and the server: initialize, discover, ping, and the log level.
-import { invalidParams, invalidRequest } from "../../errors.ts";
+import { invalidParams, invalidRequest } from "../../base/errors.ts";
 import { encodeShape } from "../../protocol/codec.ts";
 import {
   type ClientCapabilities,
@@ -9,7 +9,7 @@ import {
   readImplementation,
 } from "../../protocol/model.ts";
 import type { Revision } from "../../protocol/revision.ts";
-import { isObject } from "../../wire/message.ts";
+import { isObject } from "../../base/wire/message.ts";
 import type { MethodHandler } from "../calls/seams.ts";
 import type { Features } from "../catalogue/features.ts";
 import type { Exchange } from "../context/connection.ts";

@@ -1,6 +1,6 @@
 // The handlers of all methods, by name. The table of a revision says which methods its peers can call.
 import type { Implementation } from "../../protocol/model.ts";
-import type { Hub } from "../../push/hub.ts";
+import type { Hub } from "../push/hub.ts";
 import type { MethodHandler, Tasks } from "../calls/seams.ts";
 import type { Catalogue } from "../catalogue/catalogue.ts";
 import type { Features } from "../catalogue/features.ts";

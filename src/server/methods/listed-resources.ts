@@ -1,6 +1,6 @@
 // resources/list for templates with `list`: their resources follow the registered ones, page by page, for each caller.
 import { encodeShape } from "../../protocol/codec.ts";
-import { isObject } from "../../wire/message.ts";
+import { isObject } from "../../base/wire/message.ts";
 import type { Call } from "../calls/call.ts";
 import type { Catalogue } from "../catalogue/catalogue.ts";
 import type { Entry } from "../catalogue/registry.ts";

@@ -1,10 +1,10 @@
 // subscriptions/listen: opens a listener in the hub, and responds when the subscription ends.
-import { invalidParams, invalidRequest } from "../../errors.ts";
+import { invalidParams, invalidRequest } from "../../base/errors.ts";
 import { resourceUpdated } from "../../protocol/notifications.ts";
-import { subscriptionMeta } from "../../push/frame.ts";
-import type { Listener, Stream } from "../../push/listener.ts";
-import { topicOf } from "../../push/topic.ts";
-import { encodeNotification, isObject, type JsonObject } from "../../wire/message.ts";
+import { subscriptionMeta } from "../push/frame.ts";
+import type { Listener, Stream } from "../push/listener.ts";
+import { topicOf } from "../push/topic.ts";
+import { encodeNotification, isObject, type JsonObject } from "../../base/wire/message.ts";
 import type { Call } from "../calls/call.ts";
 import { peerOf } from "../../diagnostics/events.ts";
 import type { Catalogue } from "../catalogue/catalogue.ts";

@@ -1,7 +1,7 @@
 // The four lists: pages of the catalogue, serialised once per revision and cached.
-import { invalidParams } from "../../errors.ts";
+import { invalidParams } from "../../base/errors.ts";
 import type { Revision } from "../../protocol/revision.ts";
-import { type JsonObject, withEncoded } from "../../wire/message.ts";
+import { type JsonObject, withEncoded } from "../../base/wire/message.ts";
 import type { Entry, Registry } from "../catalogue/registry.ts";
 import type { Call } from "../calls/call.ts";
 import type { Catalogue } from "../catalogue/catalogue.ts";

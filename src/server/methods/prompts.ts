@@ -1,8 +1,8 @@
 // prompts/get: finds the prompt, validates its arguments, and renders it.
-import { clip, invalidParams } from "../../errors.ts";
+import { clip, invalidParams } from "../../base/errors.ts";
 import { encodePromptResult } from "../../protocol/codec.ts";
 import type { GetPromptResult } from "../../protocol/model.ts";
-import { isObject } from "../../wire/message.ts";
+import { isObject } from "../../base/wire/message.ts";
 import { converted, unsendable } from "../calls/failure.ts";
 import type { MethodHandler } from "../calls/seams.ts";
 import type { Catalogue } from "../catalogue/catalogue.ts";

@@ -1,12 +1,18 @@
 // resources/read, and the subscriptions of legacy sessions.
-import { clip, invalidParams, invalidRequest, ProtocolError, ResourceNotFoundError } from "../../errors.ts";
+import {
+  clip,
+  invalidParams,
+  invalidRequest,
+  ProtocolError,
+  ResourceNotFoundError,
+} from "../../base/errors.ts";
 import { encodeShape } from "../../protocol/codec.ts";
 import type { ReadResourceResult } from "../../protocol/model.ts";
 import { resourceUpdated } from "../../protocol/notifications.ts";
 import { climbsOut, isResourceUri } from "../../protocol/uri.ts";
-import type { Hub } from "../../push/hub.ts";
-import type { Listener } from "../../push/listener.ts";
-import { topicOf } from "../../push/topic.ts";
+import type { Hub } from "../push/hub.ts";
+import type { Listener } from "../push/listener.ts";
+import { topicOf } from "../push/topic.ts";
 import type { Call } from "../calls/call.ts";
 import { converted, unsendable } from "../calls/failure.ts";
 import type { MethodHandler } from "../calls/seams.ts";

@@ -7,16 +7,16 @@ import {
   ProtocolError,
   ToolError,
   UrlElicitationRequired,
-} from "../../errors.ts";
-import { isThenable } from "../../async/promises.ts";
+} from "../../base/errors.ts";
+import { isThenable } from "../../base/async/promises.ts";
 import { encodeCallToolResult } from "../../protocol/codec.ts";
 import { missingCapabilities, namesOfMissing } from "../../protocol/capabilities.ts";
 import type { CallToolResult } from "../../protocol/model.ts";
-import type { CompiledSchema } from "../../schema/compile.ts";
-import { propertiesOf } from "../../schema/object-schema.ts";
-import { isStandardSchema } from "../../schema/standard.ts";
-import type { Validation } from "../../schema/validation.ts";
-import { isObject, type JsonObject } from "../../wire/message.ts";
+import type { CompiledSchema } from "../../protocol/schema/compile.ts";
+import { propertiesOf } from "../../protocol/schema/object-schema.ts";
+import { isStandardSchema } from "../../protocol/schema/standard.ts";
+import type { Validation } from "../../protocol/schema/validation.ts";
+import { isObject, type JsonObject } from "../../base/wire/message.ts";
 import type { Call } from "../calls/call.ts";
 import {
   cannotSend,

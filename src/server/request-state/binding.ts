@@ -1,6 +1,6 @@
 // Binds a state to its request: the method, the target, and a digest of the parameters that a retry must repeat.
-import { toBase64Url } from "../../wire/base64.ts";
-import { isObject } from "../../wire/message.ts";
+import { toBase64Url } from "../../base/wire/base64.ts";
+import { isObject } from "../../base/wire/message.ts";
 import { callerOf } from "../context/connection.ts";
 import type { Call } from "../calls/call.ts";
 import type { Bound } from "./request-state.ts";

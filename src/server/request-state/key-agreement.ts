@@ -2,8 +2,8 @@
 import type { Cluster } from "../../backplane/cluster.ts";
 import type { ValueKey } from "../../backplane/engine.ts";
 import { changeValue } from "../../backplane/edits.ts";
-import { ConfigurationError } from "../../errors.ts";
-import { readJson } from "../../wire/json.ts";
+import { ConfigurationError } from "../../base/errors.ts";
+import { readJson } from "../../base/wire/json.ts";
 
 /** Holds the ids of the keys that the node that joined last is configured with; an empty list means that the engine has the keys. */
 const place: ValueKey = { kind: "key", tag: "configured-keys" };

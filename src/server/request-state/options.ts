@@ -1,7 +1,7 @@
 // The options of request state: their defaults and checks.
-import { ConfigurationError } from "../../errors.ts";
-import { count, flag, type Known, milliseconds, text } from "../../kinds.ts";
-import { checkOptions } from "../../options.ts";
+import { ConfigurationError } from "../../base/errors.ts";
+import { count, flag, type Known, milliseconds, text } from "../../base/kinds.ts";
+import { checkOptions } from "../../base/options.ts";
 import { minSecretBytes, type Secret, secretBytes } from "./key-ring.ts";
 
 /** How the server seals request state. */

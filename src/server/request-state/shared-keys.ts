@@ -4,9 +4,9 @@ import type { ValueKey } from "../../backplane/engine.ts";
 import { changeValue } from "../../backplane/edits.ts";
 import type { Logger } from "../../diagnostics/logger.ts";
 import { logRejection } from "../../diagnostics/rate-limited-log.ts";
-import { fromBase64Url } from "../../wire/base64.ts";
-import { readJson } from "../../wire/json.ts";
-import { isObject } from "../../wire/message.ts";
+import { fromBase64Url } from "../../base/wire/base64.ts";
+import { readJson } from "../../base/wire/json.ts";
+import { isObject } from "../../base/wire/message.ts";
 import { randomId } from "../../protocol/random-id.ts";
 import { deriveKeys, minSecretBytes, type SealingKey } from "./key-ring.ts";
 

@@ -1,6 +1,6 @@
 // Marks the states that were used, for request state that may be used only once.
 import type { Cluster } from "../../backplane/cluster.ts";
-import { Shares } from "../../limits/shares.ts";
+import { Shares } from "../../base/limits/shares.ts";
 
 /** When a mark expires, on the wall clock (as the states do) and on the monotonic clock. */
 interface End {

@@ -1,8 +1,8 @@
 // Checks each field of a result before it is sent: a handler or middleware may have returned anything.
-import { isThenable } from "../../async/promises.ts";
-import { clip } from "../../errors.ts";
-import { mimeType as mimeTypeKind } from "../../kinds.ts";
-import { nearest } from "../../options.ts";
+import { isThenable } from "../../base/async/promises.ts";
+import { clip } from "../../base/errors.ts";
+import { mimeType as mimeTypeKind } from "../../base/kinds.ts";
+import { nearest } from "../../base/options.ts";
 import {
   type CallToolResult,
   type ContentBlock,
@@ -11,7 +11,7 @@ import {
   type ReadResourceResult,
   type ResourceContents,
 } from "../../protocol/model.ts";
-import { isObject, type JsonObject } from "../../wire/message.ts";
+import { isObject, type JsonObject } from "../../base/wire/message.ts";
 
 /** The required fields of each type of content block. */
 const required: Readonly<Record<ContentBlock["type"], readonly string[]>> = {

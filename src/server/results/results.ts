@@ -1,10 +1,10 @@
 // The values that handlers return, and how they become results: content helpers, questions and conversions.
-import { isThenable } from "../../async/promises.ts";
-import { InputPending } from "../../errors.ts";
-import { anything, flag, type Known, plainObject } from "../../kinds.ts";
-import { checkOptions } from "../../options.ts";
+import { isThenable } from "../../base/async/promises.ts";
+import { InputPending } from "../../base/errors.ts";
+import { anything, flag, type Known, plainObject } from "../../base/kinds.ts";
+import { checkOptions } from "../../base/options.ts";
 import type { InputRequest } from "../../protocol/asking.ts";
-import { toBase64 } from "../../wire/base64.ts";
+import { toBase64 } from "../../base/wire/base64.ts";
 import type {
   AudioContent,
   CallToolResult,
@@ -14,7 +14,7 @@ import type {
   ReadResourceResult,
   TextContent,
 } from "../../protocol/model.ts";
-import { isObject, type JsonObject } from "../../wire/message.ts";
+import { isObject, type JsonObject } from "../../base/wire/message.ts";
 import { isBlock, isContents, kindOf, openFields, jsonProblem } from "./result-checks.ts";
 
 /** Identifies results of every copy of this package, which have different classes. */

@@ -1,5 +1,5 @@
 // The kinds that the options of a server and its definitions have in common.
-import { type Kind, type Known, oneOf, wholeNumber } from "../../kinds.ts";
+import { type Kind, type Known, oneOf, wholeNumber } from "../../base/kinds.ts";
 import type { CacheHint } from "../../protocol/model.ts";
 
 /** What a client sees of an unexpected exception: an error id (`hidden`), or its message. */

@@ -1,5 +1,5 @@
 // The limits of a server that apply to every transport, with their defaults.
-import { defaultMessageLimits, type MessageLimits } from "../../wire/limits.ts";
+import { defaultMessageLimits, type MessageLimits } from "../../base/wire/limits.ts";
 
 /** The limits of a server. */
 export interface ServerLimits extends MessageLimits {

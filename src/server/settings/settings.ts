@@ -3,7 +3,7 @@ import type { Backplane } from "../../backplane/backplane.ts";
 import type { Diagnostics, ServerEvent } from "../../diagnostics/events.ts";
 import { guardedLogger, guardedObserver } from "../../diagnostics/guarded.ts";
 import { type Logger, stderrLogger } from "../../diagnostics/logger.ts";
-import { ConfigurationError } from "../../errors.ts";
+import { ConfigurationError } from "../../base/errors.ts";
 import {
   count,
   flag,
@@ -21,13 +21,13 @@ import {
   type Table,
   text,
   withMethods,
-} from "../../kinds.ts";
-import { type Filled, checkOptions, givenOf } from "../../options.ts";
+} from "../../base/kinds.ts";
+import { type Filled, checkOptions, givenOf } from "../../base/options.ts";
 import { extensionIds } from "../../protocol/meta.ts";
 import { type CacheHint, type Implementation, knownImplementation } from "../../protocol/model.ts";
 import { revisions as allRevisions, SpokenRevisions } from "../../protocol/revisions/index.ts";
-import type { ToJsonSchema } from "../../schema/publish.ts";
-import type { JsonObject } from "../../wire/message.ts";
+import type { ToJsonSchema } from "../../protocol/schema/publish.ts";
+import type { JsonObject } from "../../base/wire/message.ts";
 import type { Context } from "../context/context.ts";
 import { knownCacheHint, type ShownErrors, shownErrors } from "./checks.ts";
 import { defaultLimits, type ServerLimits } from "./limits.ts";

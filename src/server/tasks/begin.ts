@@ -1,8 +1,8 @@
 // Turns a call into a task: decides whether it becomes one, and detaches it from its request.
-import { invalidParams, invalidRequest, methodNotFound } from "../../errors.ts";
+import { invalidParams, invalidRequest, methodNotFound } from "../../base/errors.ts";
 import { extensionIds } from "../../protocol/meta.ts";
 import { randomId } from "../../protocol/random-id.ts";
-import { isObject } from "../../wire/message.ts";
+import { isObject } from "../../base/wire/message.ts";
 import type { Conversations } from "../asking/conversations.ts";
 import type { Call } from "../calls/call.ts";
 import { Reply } from "../calls/call-parts.ts";

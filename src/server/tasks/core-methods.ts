@@ -1,6 +1,6 @@
 // The task methods for clients of 2025-11-25: get, result, list and cancel.
-import { invalidParams, invalidRequest, methodNotFound } from "../../errors.ts";
-import type { JsonObject } from "../../wire/message.ts";
+import { invalidParams, invalidRequest, methodNotFound } from "../../base/errors.ts";
+import type { JsonObject } from "../../base/wire/message.ts";
 import type { Call } from "../calls/call.ts";
 import { readCursor, writeCursor } from "../catalogue/cursors.ts";
 import { RelayedError } from "../calls/failure.ts";

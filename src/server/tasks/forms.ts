@@ -1,6 +1,6 @@
 // Encodes a task for the two kinds of clients: those of 2025-11-25, and those that support the extension.
 import { metaKeys } from "../../protocol/meta.ts";
-import type { JsonObject } from "../../wire/message.ts";
+import type { JsonObject } from "../../base/wire/message.ts";
 import type { TaskRecord } from "./record.ts";
 
 export type TaskForm = TaskRecord["form"];

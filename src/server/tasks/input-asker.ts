@@ -1,7 +1,7 @@
 // The questions of a task whose client supports the extension: the task holds them, and `tasks/update` brings the answers.
-import { askFailed } from "../../errors.ts";
+import { askFailed } from "../../base/errors.ts";
 import type { AskOptions, InputRequest } from "../../protocol/asking.ts";
-import type { JsonObject } from "../../wire/message.ts";
+import type { JsonObject } from "../../base/wire/message.ts";
 import { type Question, readResponse, toRequest } from "../asking/question.ts";
 import type { TaskAsker } from "./running-task.ts";
 

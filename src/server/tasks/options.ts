@@ -1,5 +1,5 @@
 // The options of tasks, with their defaults.
-import { type Filled, givenOf } from "../../options.ts";
+import { type Filled, givenOf } from "../../base/options.ts";
 
 /** The options of tasks. All have defaults. */
 export interface TaskOptions {

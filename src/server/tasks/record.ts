@@ -1,6 +1,6 @@
 // A stored task, and the changes and queries of the store.
 import type { InputRequest } from "../../protocol/asking.ts";
-import type { JsonObject, RpcError } from "../../wire/message.ts";
+import type { JsonObject, RpcError } from "../../base/wire/message.ts";
 
 /** The status of a task. The last three are final. */
 export type TaskStatus = "working" | "input_required" | "completed" | "failed" | "cancelled";

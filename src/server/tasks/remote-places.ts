@@ -2,10 +2,10 @@
 import type { Cluster } from "../../backplane/cluster.ts";
 import { logRejection } from "../../diagnostics/rate-limited-log.ts";
 import type { Logger } from "../../diagnostics/logger.ts";
-import { askFailed, HalyardError } from "../../errors.ts";
+import { askFailed, HalyardError } from "../../base/errors.ts";
 import { randomId } from "../../protocol/random-id.ts";
-import { type Asks, type AskTarget, streamLost } from "../../push/asks.ts";
-import { isObject, type JsonObject } from "../../wire/message.ts";
+import { type Asks, type AskTarget, streamLost } from "../push/asks.ts";
+import { isObject, type JsonObject } from "../../base/wire/message.ts";
 import type { TaskRecord } from "./record.ts";
 import type { RunningTask, TaskAsk } from "./running-task.ts";
 

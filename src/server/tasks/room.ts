@@ -1,6 +1,6 @@
 // Counts the tasks that this process has started against their limits, by caller, until they expire.
-import { inBackground } from "../../async/timers.ts";
-import { Shares } from "../../limits/shares.ts";
+import { inBackground } from "../../base/async/timers.ts";
+import { Shares } from "../../base/limits/shares.ts";
 
 /** How many tasks a process stores, and how large they may be. */
 export interface TaskLimits {

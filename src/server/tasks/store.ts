@@ -2,8 +2,8 @@
 import type { Cluster } from "../../backplane/cluster.ts";
 import type { StoredValue } from "../../backplane/engine.ts";
 import { changeValue } from "../../backplane/edits.ts";
-import { readJson } from "../../wire/json.ts";
-import { isObject, isTexts } from "../../wire/message.ts";
+import { readJson } from "../../base/wire/json.ts";
+import { isObject, isTexts } from "../../base/wire/message.ts";
 import { sizeOf, type TaskLimits, TaskRoom } from "./room.ts";
 import { hasEnded, noRoom, type TaskChange, type TaskQuery, type TaskRecord } from "./record.ts";
 import { TaskList, taskKey, tasksAfter } from "./task-list.ts";

@@ -1,12 +1,12 @@
 // The questions of a task of 2025-11-25: requests on a stream of its session, preferably where the client waits for the result.
-import { askFailed, type HalyardError } from "../../errors.ts";
-import { type Asks, type AskTarget, streamLost } from "../../push/asks.ts";
-import type { Hub } from "../../push/hub.ts";
-import type { JsonObject } from "../../wire/message.ts";
+import { askFailed, type HalyardError } from "../../base/errors.ts";
+import { type Asks, type AskTarget, streamLost } from "../push/asks.ts";
+import type { Hub } from "../push/hub.ts";
+import type { JsonObject } from "../../base/wire/message.ts";
 import { readAnswer } from "../asking/direct-asker.ts";
 import type { Question } from "../asking/question.ts";
 import type { AskOptions } from "../../protocol/asking.ts";
-import { inBackground } from "../../async/timers.ts";
+import { inBackground } from "../../base/async/timers.ts";
 import { relatedTask } from "./forms.ts";
 import type { AskPlace, TaskAsk, TaskAsker } from "./running-task.ts";
 

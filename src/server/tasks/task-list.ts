@@ -2,8 +2,8 @@
 import type { Cluster } from "../../backplane/cluster.ts";
 import type { ValueKey } from "../../backplane/engine.ts";
 import { changeInTurn } from "../../backplane/edits.ts";
-import { readJson } from "../../wire/json.ts";
-import { isObject } from "../../wire/message.ts";
+import { readJson } from "../../base/wire/json.ts";
+import { isObject } from "../../base/wire/message.ts";
 import type { TaskPosition } from "./record.ts";
 
 /** What a list says of a task. */

@@ -1,13 +1,13 @@
 // One task while its handler runs in this process: its questions, its progress and its end.
-import { inBackground } from "../../async/timers.ts";
+import { inBackground } from "../../base/async/timers.ts";
 import { peerOf, type TaskEnd } from "../../diagnostics/events.ts";
 import { warnUnwritable } from "../../diagnostics/logger.ts";
 import { logRejection } from "../../diagnostics/rate-limited-log.ts";
-import { errorCodes } from "../../errors.ts";
+import { errorCodes } from "../../base/errors.ts";
 import type { CallToolResult } from "../../protocol/model.ts";
-import type { Asks } from "../../push/asks.ts";
-import type { Hub } from "../../push/hub.ts";
-import type { JsonObject, RpcResponse } from "../../wire/message.ts";
+import type { Asks } from "../push/asks.ts";
+import type { Hub } from "../push/hub.ts";
+import type { JsonObject, RpcResponse } from "../../base/wire/message.ts";
 import { watchAsk } from "../asking/ask-events.ts";
 import type { Call } from "../calls/call.ts";
 import type { OwnTask } from "../calls/call-parts.ts";

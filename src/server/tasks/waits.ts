@@ -1,5 +1,5 @@
 // Requests that wait for the end of tasks, on whatever node those run: messages wake them, and they read the task again.
-import { inBackground } from "../../async/timers.ts";
+import { inBackground } from "../../base/async/timers.ts";
 import type { TaskRecord } from "./record.ts";
 
 /** A request that waits for a task. */

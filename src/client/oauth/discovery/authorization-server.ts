@@ -1,6 +1,6 @@
 // Finds the authorization server of an MCP server, and its metadata (RFC 8414, or OpenID Connect Discovery).
 import type { AuthorizationServer } from "oauth4webapi";
-import { isTexts } from "../../../wire/message.ts";
+import { isTexts } from "../../../base/wire/message.ts";
 import type { Net } from "../net/net.ts";
 import { shownUrl } from "../../settings/shown.ts";
 import { OAuthError, shown } from "../settings/errors.ts";

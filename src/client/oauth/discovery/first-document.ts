@@ -1,5 +1,5 @@
 // Finds a document that may be at one of several addresses.
-import { isObject } from "../../../wire/message.ts";
+import { isObject } from "../../../base/wire/message.ts";
 import { hiddenReason } from "../net/net.ts";
 import type { Net } from "../net/net.ts";
 import { shownUrl } from "../../settings/shown.ts";

@@ -1,5 +1,5 @@
 // Finds the metadata of a protected resource (RFC 9728): which authorization servers issue tokens for an MCP server.
-import { isTexts } from "../../../wire/message.ts";
+import { isTexts } from "../../../base/wire/message.ts";
 import type { Net } from "../net/net.ts";
 import { shownUrl } from "../../settings/shown.ts";
 import { OAuthError, shown } from "../settings/errors.ts";

@@ -1,9 +1,9 @@
 // A person signs in: the authorization code grant with PKCE, in a browser that the platform shows the address in.
 import { platform } from "#oauth-platform";
 import * as oauth from "oauth4webapi";
-import { inBackground } from "../../../async/timers.ts";
+import { inBackground } from "../../../base/async/timers.ts";
 import { OAuthError, type OAuthProblem, shown } from "../settings/errors.ts";
-import { isLoopback } from "../../../wire/loopback.ts";
+import { isLoopback } from "../../../base/wire/loopback.ts";
 import type { OAuthOptions } from "../settings/options.ts";
 import type { SignIn } from "../platform/platform.ts";
 import type { Attempt, Grant, Party, Returned } from "./grant.ts";

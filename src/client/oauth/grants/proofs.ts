@@ -1,6 +1,6 @@
 // Proves that the client holds the key that its tokens are bound to (DPoP, RFC 9449).
 import * as oauth from "oauth4webapi";
-import { toBase64Url } from "../../../wire/base64.ts";
+import { toBase64Url } from "../../../base/wire/base64.ts";
 
 const algorithm = { name: "ECDSA", namedCurve: "P-256" };
 

@@ -1,5 +1,5 @@
 // What an endpoint of an authorization server replied, how errors say it, and what to do about it.
-import { isObject } from "../../../wire/message.ts";
+import { isObject } from "../../../base/wire/message.ts";
 import { Secrets } from "../../redaction/secrets.ts";
 import { shown } from "../settings/errors.ts";
 import type { Party } from "./grant.ts";

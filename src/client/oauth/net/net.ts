@@ -1,9 +1,9 @@
 // Fetches what OAuth needs for one MCP server: from addresses that it may lead to, within limits of time and size.
 import { platform } from "#oauth-platform";
 import * as oauth from "oauth4webapi";
-import { untilAborted } from "../../../async/promises.ts";
+import { untilAborted } from "../../../base/async/promises.ts";
 import type { Secrets } from "../../redaction/secrets.ts";
-import { GrowingBuffer } from "../../../wire/bytes.ts";
+import { GrowingBuffer } from "../../../base/wire/bytes.ts";
 import { OAuthError, type OAuthProblem, shown } from "../settings/errors.ts";
 import { Guard, type GuardOptions } from "./guard.ts";
 import { shownUrl } from "../../settings/shown.ts";

@@ -19,8 +19,8 @@ import {
   writeFile,
 } from "node:fs/promises";
 import { join } from "node:path";
-import { inBackground } from "../../../async/timers.ts";
-import { untilAborted } from "../../../async/promises.ts";
+import { inBackground } from "../../../base/async/timers.ts";
+import { untilAborted } from "../../../base/async/promises.ts";
 
 /** How often an owner shows that it lives. */
 const beatMs = 2000;

@@ -2,8 +2,8 @@
 import { createHash } from "node:crypto";
 import { copyFile, type FileHandle, mkdir, open, readlink, realpath, rename } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
-import { ConfigurationError } from "../../../errors.ts";
-import { isObject, isTexts } from "../../../wire/message.ts";
+import { ConfigurationError } from "../../../base/errors.ts";
+import { isObject, isTexts } from "../../../base/wire/message.ts";
 import { OAuthError } from "../settings/errors.ts";
 import type { TokenStore } from "../store/token-store.ts";
 import { inTurn } from "../store/memory-store.ts";

@@ -1,5 +1,5 @@
 // How a person signs in in a browser: in a popup or a window of yours, which answers over a channel, or by leaving the page.
-import { ConfigurationError } from "../../../errors.ts";
+import { ConfigurationError } from "../../../base/errors.ts";
 import { OAuthError } from "../settings/errors.ts";
 import type { ReturnedAnswer, SignIn, SignInOptions } from "./platform.ts";
 

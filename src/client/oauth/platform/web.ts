@@ -1,5 +1,5 @@
 // The platform of browsers and workers: a person signs in in a popup, or the page is left for a while; there are no files.
-import { ConfigurationError } from "../../../errors.ts";
+import { ConfigurationError } from "../../../base/errors.ts";
 import type { OAuthPlatform } from "./platform.ts";
 import { beginSignIn, checkSignIn, returned } from "./web-sign-in.ts";
 

@@ -1,5 +1,5 @@
 // Checks the options of the ways to obtain tokens. What cannot work throws, and names the option.
-import { ConfigurationError } from "../../../errors.ts";
+import { ConfigurationError } from "../../../base/errors.ts";
 import {
   anything,
   either,
@@ -16,8 +16,8 @@ import {
   texts,
   url,
   withMethods,
-} from "../../../kinds.ts";
-import { checkOptions } from "../../../options.ts";
+} from "../../../base/kinds.ts";
+import { checkOptions } from "../../../base/options.ts";
 import { keyProblem } from "./keys.ts";
 import type {
   ClientCredentialsOptions,

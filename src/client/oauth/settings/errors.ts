@@ -1,5 +1,5 @@
 // The error of a client that cannot obtain a token, and how what a server has chosen appears in it.
-import { HalyardError } from "../../../errors.ts";
+import { HalyardError } from "../../../base/errors.ts";
 import { shownUrl } from "../../settings/shown.ts";
 
 /** Why no token was obtained. */

@@ -1,6 +1,6 @@
 // The private keys of clients, for Web Crypto.
 import type { CryptoKey, JWK, PrivateKey } from "oauth4webapi";
-import { bytesFromBase64 } from "../../../wire/base64.ts";
+import { bytesFromBase64 } from "../../../base/wire/base64.ts";
 import type { ClientKey } from "./options.ts";
 
 /** A key, and the name of its algorithm in a JWT. */

@@ -1,5 +1,5 @@
 // A token store in the memory of this process.
-import { untilAborted } from "../../../async/promises.ts";
+import { untilAborted } from "../../../base/async/promises.ts";
 import type { TokenStore } from "./token-store.ts";
 
 /**

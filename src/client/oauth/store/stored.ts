@@ -1,6 +1,6 @@
 // What a client stores, as JSON: its tokens, its registrations, and what belongs to which server.
 import type { Client, JWK } from "oauth4webapi";
-import { isObject, isTexts } from "../../../wire/message.ts";
+import { isObject, isTexts } from "../../../base/wire/message.ts";
 import type { TokenStore } from "./token-store.ts";
 
 /** What tokens are bound to: whose they are, and whom they are for. */

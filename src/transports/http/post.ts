@@ -1,0 +1,62 @@
+// Answers a POST: reads the body once, classifies it, and passes it on by its era.
+import { clip } from "../../base/errors.ts";
+import type { Load } from "../../base/limits/loads.ts";
+import type { ParsedJson } from "../../base/wire/json.ts";
+import { parseBody, refuseCrowded } from "./body.ts";
+import { classify } from "./classify.ts";
+import { refuse, refuseClosing, replyError } from "./edge/replies.ts";
+import type { HttpBody } from "./edge/request.ts";
+import { type HttpExchange, sessionHeader } from "./exchange.ts";
+import { refuseContentType } from "./guard/guard.ts";
+import { answerLegacyPost } from "./legacy-post.ts";
+import { answerModernPost } from "./modern-post.ts";
+import { refuseUnpermitted } from "./permission.ts";
+
+/** Answers a POST, which counts for its caller from its first byte until its response. */
+export async function answerPost(exchange: HttpExchange): Promise<void> {
+  const { state, request, responder, accepted } = exchange;
+  if (!accepted.json && !accepted.events) {
+    return refuse(responder, 406, "Accept must allow application/json or text/event-stream");
+  }
+  if (refuseContentType(request, responder)) return;
+  const load = state.server.loads.begin(request.caller);
+  try {
+    const body = await request.body(state.server.limits.maxBytes, load);
+    const answering = answerBody(exchange, load, body);
+    if (!(answering instanceof Promise)) return;
+    load.stay();
+    await answering;
+  } finally {
+    load.release();
+  }
+}
+
+function answerBody(exchange: HttpExchange, load: Load, body: HttpBody): Promise<void> | void {
+  const parsed = parseBody(exchange, load, body);
+  if (parsed === undefined) return;
+  if (!parsed.ok) return refuseUnparsed(exchange, parsed);
+  if (refuseCrowded(exchange, load, parsed) || refuseUnpermitted(exchange, parsed.value)) return;
+  classify(exchange, parsed.value);
+  exchange.load = load;
+  exchange.address = exchange.request.address;
+  if (exchange.era !== "modern") return answerLegacyPost(exchange);
+  return exchange.isLate ? refuseClosing(exchange.responder) : answerModernPost(exchange);
+}
+
+type Unparsed = Extract<ParsedJson, { readonly ok: false }>;
+
+function refuseUnparsed(exchange: HttpExchange, { isTooLarge, error }: Unparsed): void {
+  // A framework may have decompressed the body, and left the header.
+  const encoding = exchange.request.header("content-encoding") ?? "identity";
+  if (isTooLarge) refuse(exchange.responder, 413, error.message);
+  else if (encoding !== "identity")
+    refuse(exchange.responder, 415, `Content-Encoding is ${clip(encoding)}: do not compress`);
+  else replyError(exchange.responder, 400, error, unreadableId(exchange));
+}
+
+/** The id of an error for an unreadable message, which depends on the client's revision. */
+function unreadableId({ state, request, headerRevision }: HttpExchange): null | undefined {
+  const session = state.sessions.peek(request.header(sessionHeader) ?? "");
+  const revision = session?.connection.revision ?? headerRevision;
+  return revision?.unreadableId === "null" ? null : undefined;
+}
