@@ -6,7 +6,7 @@ const root = new URL("../src/", import.meta.url).pathname;
 
 /** What each file needs the time of day for. */
 const readers: Readonly<Record<string, string>> = {
-  "async/age.ts": "what must not be kept too long is as old as either clock says",
+  "base/async/age.ts": "what must not be kept too long is as old as either clock says",
   "auth/claims.ts": "the dates of a token",
   "auth/development.ts": "the dates of a token",
   "auth/introspection.ts": "the dates of a token",
@@ -38,14 +38,14 @@ const readers: Readonly<Record<string, string>> = {
   "dashboard/sampling/samples.ts": "shown",
   "dashboard/views/timeline.ts": "shown",
   "protocol/principal.ts": "when a token expires",
-  "schema/unrepresentable.ts": "whether a schema takes the date of today",
+  "protocol/schema/unrepresentable.ts": "whether a schema takes the date of today",
   "server/request-state/request-state.ts": "sealed state outlives the process",
   "server/request-state/shared-keys.ts": "keys that nodes share outlive the process",
   "server/request-state/single-use.ts": "sealed state outlives the process",
   "server/tasks/begin.ts": "the protocol has dates",
   "server/tasks/table.ts": "the protocol has dates",
   "server/tasks/task-run.ts": "the protocol has dates",
-  "session/tallies.ts": "nodes count in the same periods",
+  "server/session/tallies.ts": "nodes count in the same periods",
 };
 
 test("only what has to do with dates reads the clock on the wall", () => {

@@ -22,7 +22,13 @@ export interface Child {
 
 /** Starts `fixtures/<name>.mjs` of the stdio tests, or of others. */
 export async function startChild(name: string, options: ChildOptions = {}): Promise<Child> {
-  const { revision = "2026-07-28", args = [], handshake = true, of = "stdio", capabilities = {} } = options;
+  const {
+    revision = "2026-07-28",
+    args = [],
+    handshake = true,
+    of = "transports/stdio",
+    capabilities = {},
+  } = options;
   const path = fileURLToPath(new URL(`../${of}/fixtures/${name}.mjs`, import.meta.url));
   const child = spawn(process.execPath, [path, ...args], { stdio: ["pipe", "pipe", "pipe"] });
   const exited = new Promise<Exit>((resolve) => {
