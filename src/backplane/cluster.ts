@@ -62,9 +62,9 @@ export interface Cluster {
   onBack(callback: () => void): () => void;
 
   /** Sends messages to other nodes. */
-  readonly bus: Messages;
+  readonly bus: NodeMessages;
   /** Asks other nodes, and answers their questions. */
-  readonly questions: Questions;
+  readonly questions: NodeQuestions;
   /** Passes messages of clients on to other nodes. */
   readonly forwarding: Forwards;
   /** Counts the bytes in the logs of sessions, and clears logs when there are too many. */
@@ -99,7 +99,7 @@ export interface LogUse {
 }
 
 /** Messages to other nodes. */
-export interface Messages {
+export interface NodeMessages {
   /** Sends a message to a node, or to all, this one included. Rejects if the engine fails. Resolving does not prove that it arrives. */
   tell(kind: string, body: JsonObject, to?: string): Promise<void>;
   /** Sends a message to one node and resolves with its answer, or with undefined if none arrives in time. */
@@ -116,8 +116,8 @@ export interface Messages {
 }
 
 /** Questions to other nodes. */
-export interface Questions {
-  /** Answers `kind` of {@link Questions.askAll} on this node. */
+export interface NodeQuestions {
+  /** Answers `kind` of {@link NodeQuestions.askAll} on this node. */
   answer(kind: string, isYes: (body: JsonObject) => boolean | Promise<boolean>): void;
   /**
    * Resolves with `yes` as soon as another node answers yes, and with `silence` if a node that this one hears does not answer in

@@ -15,7 +15,7 @@ import { Feed, type LogReader } from "./feed.ts";
 import { Feeds } from "./feeds.ts";
 import { Forwarding } from "./forwarding.ts";
 import { LogBudget } from "./log-budget.ts";
-import { NodeQuestions } from "./node-questions.ts";
+import { PendingQuestions } from "./node-questions.ts";
 import type { PartKind, Parts } from "./parts.ts";
 import { beatsPerLease, type ClusterNode, Presence } from "./presence.ts";
 import { openEngine } from "./sealed-engine.ts";
@@ -69,7 +69,7 @@ export class JoinedCluster implements Cluster {
   readonly #lefts = new Set<(node: string) => void>();
   readonly #about: (() => JsonObject)[] = [];
   /** Asks other nodes, and answers their questions. */
-  readonly questions: NodeQuestions = new NodeQuestions(this);
+  readonly questions: PendingQuestions = new PendingQuestions(this);
   /** Passes messages of clients on to other nodes. */
   readonly forwarding: Forwarding = new Forwarding(this);
   /** Counts the bytes in the logs, and clears logs when there are too many. */

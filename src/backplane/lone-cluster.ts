@@ -2,7 +2,7 @@
 import type { Logger } from "../diagnostics/logger.ts";
 import type { JsonObject } from "../base/wire/message.ts";
 import type { BusHandler } from "./bus.ts";
-import type { Cluster, FollowedLog, Forwards, Messages, Questions } from "./cluster.ts";
+import type { Cluster, FollowedLog, Forwards, NodeMessages, NodeQuestions } from "./cluster.ts";
 import { CountedEngine } from "./counted-engine.ts";
 import type { Engine } from "./engine.ts";
 import type { LogReader } from "./feed.ts";
@@ -14,7 +14,7 @@ import type { ClusterNode } from "./presence.ts";
 /** There is nothing to stop. */
 const stopped = (): void => {};
 
-const noQuestions: Questions = {
+const noQuestions: NodeQuestions = {
   answer: () => {},
   askAll: async () => "no",
   ask: async () => undefined,
@@ -23,7 +23,7 @@ const noQuestions: Questions = {
 /** A message that the endpoints of this process tell each other. */
 type Tell = (kind: string, body: JsonObject) => Promise<void>;
 
-const messages = (tell: Tell): Messages => ({
+const messages = (tell: Tell): NodeMessages => ({
   tell,
   request: async () => undefined,
   requestAll: async () => {},
@@ -45,8 +45,8 @@ export class LoneCluster implements Cluster {
   readonly isLeased = true;
   readonly lease = 1;
   readonly engine: Engine;
-  readonly bus: Messages = messages((kind, body) => this.#tell(kind, body));
-  readonly questions: Questions = noQuestions;
+  readonly bus: NodeMessages = messages((kind, body) => this.#tell(kind, body));
+  readonly questions: NodeQuestions = noQuestions;
   readonly forwarding: Forwards = forwarding((kind, body) => this.#tell(kind, body));
   readonly logBudget: LoneLogs;
   readonly #feeds = new LoneFeeds();

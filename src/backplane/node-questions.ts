@@ -15,14 +15,14 @@ interface Asked {
   hears(node: string): boolean;
 }
 
-export class NodeQuestions {
+export class PendingQuestions {
   readonly #cluster: Asked;
 
   constructor(cluster: Asked) {
     this.#cluster = cluster;
   }
 
-  /** Answers `kind` of {@link NodeQuestions.askAll} on this node. */
+  /** Answers `kind` of {@link PendingQuestions.askAll} on this node. */
   answer(kind: string, isYes: (body: JsonObject) => boolean | Promise<boolean>): void {
     this.#cluster.on(kind, async (body) => ({ yes: await isYes(body) }));
   }

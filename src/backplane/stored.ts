@@ -33,7 +33,7 @@ export function smallEntryText(entry: object, what = "A message"): string {
 export type EntryChecks<Kind extends string> = Readonly<Record<Kind, (entry: JsonObject) => boolean>>;
 
 /** Reads an entry of a log. Returns undefined if it is invalid, or of a kind `k` that this version does not know. */
-export function readEntry<Entry extends { readonly k: string }>(
+export function readLogEntry<Entry extends { readonly k: string }>(
   text: string,
   checks: EntryChecks<Entry["k"]>,
 ): Entry | undefined {

@@ -4,16 +4,16 @@ import { type Later, later } from "../base/async/later.ts";
 import type { CompletionReference, Implementation, LogLevel, ServerCapabilities } from "../protocol/model.ts";
 import type { RevisionDate } from "../protocol/revision.ts";
 import type { JsonObject } from "../base/wire/message.ts";
-import type { Calls } from "./calls/calls.ts";
+import type { CallSender } from "./calls/calls.ts";
 import type { CoreRequestOptions } from "./calls/core.ts";
 import type { Logging } from "./calls/logging.ts";
 import type { ClientMiddleware } from "./calls/middleware.ts";
 import type { AnyTools, ToolArguments, ToolResultOf, ToolTypes } from "./calls/tool-types.ts";
-import type { Catalogue } from "./catalogue/catalogue.ts";
+import type { ServerCatalogue } from "./catalogue/catalogue.ts";
 import type { ListKind } from "./catalogue/kinds.ts";
 import type { ListPage } from "./catalogue/lists.ts";
 import { beginBudget } from "./channel/channel.ts";
-import type { Connection } from "./connection/connection.ts";
+import type { ServerConnection } from "./connection/connection.ts";
 import type { ListenFilter } from "./listening/filter.ts";
 import type { Listening, ListenOptions, OnChange } from "./listening/listening.ts";
 import type { Listenings } from "./listening/listenings.ts";
@@ -29,12 +29,12 @@ import type {
 } from "./settings/received.ts";
 import { errorCodes } from "../base/errors.ts";
 import { type Known, milliseconds, text, textRecord } from "../base/kinds.ts";
-import { checkMade, refuseOtherNames, refuseText } from "./other-names.ts";
+import { checkMade, refuseOtherClientNames, refuseText } from "./other-names.ts";
 import {
   checkCall,
   checkListener,
   checkMiddleware,
-  checkName,
+  checkArgumentName,
   checkParams,
   checkReference,
   checkUri,
@@ -46,7 +46,7 @@ import type { Remembered } from "./settings/remembered.ts";
 import type { ClientState } from "./settings/state.ts";
 import type { StoredTask, TaskHandle } from "./tasks/handle.ts";
 import { areTasksRequested } from "./tasks/support.ts";
-import type { StartTaskOptions, Tasks } from "./tasks/tasks.ts";
+import type { StartTaskOptions, ClientTasks } from "./tasks/tasks.ts";
 
 /** The options of `complete`. */
 export interface CompleteOptions extends CallOptions {
@@ -60,10 +60,10 @@ const knownStartTaskOptions: Known<StartTaskOptions> = { ...knownCallOptions, tt
 
 /** The parts of a client. */
 export interface ClientParts {
-  readonly connection: Connection;
-  readonly calls: Calls;
+  readonly connection: ServerConnection;
+  readonly calls: CallSender;
   readonly logging: Logging;
-  readonly catalogue: Catalogue;
+  readonly catalogue: ServerCatalogue;
   readonly settings: ClientSettings;
 }
 
@@ -83,16 +83,16 @@ export interface ClientParts {
  * ```
  */
 export class McpClient<Tools extends ToolTypes<Tools> = AnyTools> extends AsyncClosing {
-  readonly #connection: Connection;
-  readonly #calls: Calls;
+  readonly #connection: ServerConnection;
+  readonly #calls: CallSender;
   readonly #logging: Logging;
   readonly #settings: ClientSettings;
-  readonly #catalogue: Catalogue;
-  readonly #tasks: Later<Tasks>;
+  readonly #catalogue: ServerCatalogue;
+  readonly #tasks: Later<ClientTasks>;
   readonly #listenings: Later<Listenings>;
 
   static {
-    refuseOtherNames(this.prototype);
+    refuseOtherClientNames(this.prototype);
   }
 
   /** @internal */
@@ -106,10 +106,10 @@ export class McpClient<Tools extends ToolTypes<Tools> = AnyTools> extends AsyncC
     this.#catalogue = catalogue;
     this.#tasks = later(
       () => import("./tasks/tasks.ts"),
-      ({ Tasks }) => {
+      ({ ClientTasks }) => {
         const { answers } = calls;
         const finish = this.#finish.bind(this);
-        return new Tasks({ core: calls, answers, catalogue, finish });
+        return new ClientTasks({ core: calls, answers, catalogue, finish });
       },
     );
     this.#listenings = later(
@@ -281,7 +281,7 @@ export class McpClient<Tools extends ToolTypes<Tools> = AnyTools> extends AsyncC
     args?: { readonly [name: string]: string },
     options?: CallOptions,
   ): Promise<GetPromptResult> {
-    checkName("getPrompt", name, '{ topic: "rain" }');
+    checkArgumentName("getPrompt", name, '{ topic: "rain" }');
     checkCallOptions("getPrompt", options);
     for (const [argument, value] of Object.entries(args ?? {}))
       if (typeof value !== "string")

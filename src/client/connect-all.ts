@@ -211,7 +211,7 @@ async function connectOne(
 }
 
 async function readTarget(name: string, given: Target | ServerEntry): Promise<ReadEntry> {
-  if (isEntry(given)) return (await entries.get()).readEntry(name, given, platform.variable);
+  if (isEntry(given)) return (await entries.get()).readServerEntry(name, given, platform.variable);
   if (isTarget(given)) return { target: given };
   const problem = mismatch("a URL, an McpServer, or an entry with url or command", given);
   throw new ConfigurationError("INVALID_OPTION", { subject: "connectAll", field: `"${name}"` }, problem);

@@ -4,12 +4,12 @@ import { later } from "../base/async/later.ts";
 import { ConfigurationError } from "../base/errors.ts";
 import type { WireSource } from "../base/wire/wire.ts";
 import { HandlerAnswers } from "./answering/answers.ts";
-import { type Calls, joinCalls } from "./calls/calls.ts";
+import { type CallSender, joinCalls } from "./calls/calls.ts";
 import { Logging } from "./calls/logging.ts";
 import type { AnyTools, ToolTypes } from "./calls/tool-types.ts";
 import type { Transport } from "./channel/channel.ts";
 import { McpClient } from "./client.ts";
-import type { Connection } from "./connection/connection.ts";
+import type { ServerConnection } from "./connection/connection.ts";
 import { isFresh } from "./connection/remembering.ts";
 import type { AuthEvents } from "./http/auth.ts";
 import { awaitedFirst } from "./other-names.ts";
@@ -32,7 +32,7 @@ const wireTransport = later(
 );
 const catalogue = later(
   () => import("./catalogue/catalogue.ts"),
-  ({ Catalogue }) => Catalogue,
+  ({ ServerCatalogue }) => ServerCatalogue,
 );
 const wrongTarget = later(
   () => import("./wrong-target.ts"),
@@ -70,8 +70,8 @@ async function open<Tools extends ToolTypes<Tools>>(
   options: ConnectOptions,
 ): Promise<McpClient<Tools>> {
   const settings = resolveOptions(options);
-  let calls: Calls | undefined;
-  let connection: Connection | undefined;
+  let calls: CallSender | undefined;
+  let connection: ServerConnection | undefined;
   const secrets = new Secrets();
   secrets.addAll(variablesOf(target));
   const observe = await discreet(settings.observe, secrets);

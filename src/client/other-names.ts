@@ -27,7 +27,7 @@ const otherNames: RefusedNames = {
   },
 };
 
-export function refuseOtherNames(prototype: object): void {
+export function refuseOtherClientNames(prototype: object): void {
   refuseNames(prototype, otherNames);
 }
 

@@ -86,7 +86,7 @@ export function ignoredOf(name: string, entry: ServerEntry): string[] {
 }
 
 /** Reads an entry. Throws a `ConfigurationError` that names the entry and the field, and contains no values of variables. */
-export function readEntry(name: string, entry: ServerEntry, variables: Variables): ReadEntry {
+export function readServerEntry(name: string, entry: ServerEntry, variables: Variables): ReadEntry {
   const way = checkWay(name, entry);
   const known = ways[way];
   const fields: Record<string, unknown> = {};

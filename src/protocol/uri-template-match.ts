@@ -1,8 +1,8 @@
 // Matches a URI against a template: finds the instructions that can reach the end, then makes one greedy walk.
 
 import { type Operator, parse, type TemplatePart, type Variable } from "./uri-template-parse.ts";
-import { compile, type Program } from "./uri-template-program.ts";
-import { type Reading, Rows } from "./uri-template-rows.ts";
+import { compile, type TemplateProgram } from "./uri-template-program.ts";
+import { type UriRows, Rows } from "./uri-template-rows.ts";
 
 type MatchedValue = string | string[] | Record<string, string>;
 type MatchedValues = Record<string, MatchedValue>;
@@ -19,7 +19,7 @@ export interface TemplateMatcher {
 type Items = Map<Variable, string[]>;
 
 /** Follows the path that reaches the end, and cuts out the items. */
-function walk({ start, accept }: Program, reading: Reading, uri: string): Items {
+function walk({ start, accept }: TemplateProgram, reading: UriRows, uri: string): Items {
   const items: Items = new Map();
   let key: { readonly start: number; readonly end: number } | undefined;
   let at = 0;

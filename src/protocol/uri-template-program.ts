@@ -9,18 +9,18 @@ type Reads = Uint8Array;
 export const kinds = { escape: 0, end: 1, other: 2, first: 32, last: 126, count: 127 };
 
 interface Draft {
-  readonly code: Instruction[];
+  readonly code: TemplateInstruction[];
   /** In the order of the template. */
   readonly variables: readonly Variable[];
   /** By name: an instruction that matches where a key is exactly this name. */
-  readonly names: Map<string, Instruction>;
+  readonly names: Map<string, TemplateInstruction>;
 }
 
-export interface Program {
-  readonly code: readonly Instruction[];
-  readonly start: Instruction;
+export interface TemplateProgram {
+  readonly code: readonly TemplateInstruction[];
+  readonly start: TemplateInstruction;
   /** The instructions before it in `code` only look ahead. */
-  readonly accept: Instruction;
+  readonly accept: TemplateInstruction;
 }
 
 /**
@@ -28,24 +28,24 @@ export interface Program {
  * run, which reads any number of characters. If `other` is the instruction itself, there is no alternative. Without `reads`
  * it goes to `next` without reading, except where one of `unless` matches.
  */
-export class Instruction {
+export class TemplateInstruction {
   readonly index: number;
   readonly reads: Reads | undefined;
-  next: Instruction;
-  readonly other: Instruction;
+  next: TemplateInstruction;
+  readonly other: TemplateInstruction;
   /** The variable whose value a run reads; undefined for a run that reads a key. */
   readonly variable: Variable | undefined;
   /** How many characters a run may read. */
   readonly max: number;
-  readonly unless: readonly Instruction[];
+  readonly unless: readonly TemplateInstruction[];
 
   constructor(
     { code }: Draft,
     reads: Reads | undefined,
-    next?: Instruction,
-    other?: Instruction,
+    next?: TemplateInstruction,
+    other?: TemplateInstruction,
     variable?: Variable,
-    unless: readonly Instruction[] = [],
+    unless: readonly TemplateInstruction[] = [],
   ) {
     this.index = code.push(this) - 1;
     this.reads = reads;
@@ -81,11 +81,16 @@ const beyondKey = inPair.map((isRead) => 1 - isRead);
 const nothing = readsOf("");
 
 /** Reads `text`, or goes to `other`. */
-function literal(draft: Draft, text: string, next: Instruction, other?: Instruction): Instruction {
-  if (text === "") return new Instruction(draft, undefined, next, other);
+function literal(
+  draft: Draft,
+  text: string,
+  next: TemplateInstruction,
+  other?: TemplateInstruction,
+): TemplateInstruction {
+  if (text === "") return new TemplateInstruction(draft, undefined, next, other);
   let to = next;
   for (let at = text.length - 1; at >= 0; at--) {
-    to = new Instruction(draft, single[text.charCodeAt(at)], to, at === 0 ? other : undefined);
+    to = new TemplateInstruction(draft, single[text.charCodeAt(at)], to, at === 0 ? other : undefined);
   }
   return to;
 }
@@ -95,14 +100,21 @@ function compileItem(
   draft: Draft,
   variable: Variable,
   admitted: string,
-  next: Instruction,
+  next: TemplateInstruction,
   isPair: boolean,
-): Instruction {
+): TemplateInstruction {
   const { name, operator } = variable;
-  const value = new Instruction(draft, isPair ? inPair : inValue(admitted), undefined, next, variable);
+  const value = new TemplateInstruction(
+    draft,
+    isPair ? inPair : inValue(admitted),
+    undefined,
+    next,
+    variable,
+  );
   if (!isPair && !operator.named) return value;
   // `;x` and `;x=` both mean an empty value; `?x` does not.
-  const bare = operator.sep === ";" ? new Instruction(draft, nothing, undefined, next, variable) : undefined;
+  const bare =
+    operator.sep === ";" ? new TemplateInstruction(draft, nothing, undefined, next, variable) : undefined;
   const equals = literal(draft, "=", value, bare);
   if (!isPair) return literal(draft, name, equals);
   // The name of another named variable is not a key, or that variable would never get its value.
@@ -110,12 +122,17 @@ function compileItem(
     (other) => operator.named && other.operator.named && other.name !== name,
   );
   const names = others.flatMap((other) => draft.names.get(other.name) ?? []);
-  const key = new Instruction(draft, inValue(admitted), undefined, equals);
-  return new Instruction(draft, undefined, key, undefined, undefined, names);
+  const key = new TemplateInstruction(draft, inValue(admitted), undefined, equals);
+  return new TemplateInstruction(draft, undefined, key, undefined, undefined, names);
 }
 
 /** Reads an exploded variable as a list if that matches, otherwise as pairs of key and value. */
-function compileVariable(draft: Draft, variable: Variable, next: Instruction, isLast: boolean): Instruction {
+function compileVariable(
+  draft: Draft,
+  variable: Variable,
+  next: TemplateInstruction,
+  isLast: boolean,
+): TemplateInstruction {
   const { operator } = variable;
   const admitted = unreserved + (operator.reserved ? reserved : "");
   const divided = admitted.replace(operator.sep, "");
@@ -125,7 +142,7 @@ function compileVariable(draft: Draft, variable: Variable, next: Instruction, is
     if (isLast || divided === admitted) return whole;
     return literal(draft, "", compileItem(draft, variable, divided, next, false), whole);
   }
-  const loop = (isPair: boolean): Instruction => {
+  const loop = (isPair: boolean): TemplateInstruction => {
     // The only loop besides runs. It reads a character, so it cannot repeat at one position.
     const again = literal(draft, operator.sep, next, next);
     again.next = compileItem(draft, variable, isPair ? admitted : divided, again, isPair);
@@ -137,7 +154,11 @@ function compileVariable(draft: Draft, variable: Variable, next: Instruction, is
 }
 
 /** `idle` is the state before the first variable with a value, `started` after it. Both prefer a present variable. */
-function compileExpression(draft: Draft, variables: readonly Variable[], next: Instruction): Instruction {
+function compileExpression(
+  draft: Draft,
+  variables: readonly Variable[],
+  next: TemplateInstruction,
+): TemplateInstruction {
   let idle = next;
   let started = next;
   for (const variable of variables.toReversed()) {
@@ -153,14 +174,14 @@ function compileExpression(draft: Draft, variables: readonly Variable[], next: I
  * The automaton of a template; its size is linear in the template. It is built from the end to the start, so that an
  * instruction that does not read leads to a lower index.
  */
-export function compile(parts: readonly TemplatePart[], variables: readonly Variable[]): Program {
+export function compile(parts: readonly TemplatePart[], variables: readonly Variable[]): TemplateProgram {
   const draft: Draft = { code: [], variables, names: new Map() };
-  const always = new Instruction(draft, nothing);
+  const always = new TemplateInstruction(draft, nothing);
   for (const { name, operator } of variables) {
     if (!operator.named || draft.names.has(name) || !variables.some(({ explode }) => explode)) continue;
-    draft.names.set(name, literal(draft, name, new Instruction(draft, beyondKey, always)));
+    draft.names.set(name, literal(draft, name, new TemplateInstruction(draft, beyondKey, always)));
   }
-  const accept = new Instruction(draft, readsOf("", kinds.end), always);
+  const accept = new TemplateInstruction(draft, readsOf("", kinds.end), always);
   let start = accept;
   for (const part of parts.toReversed()) {
     start = compileExpression(draft, part.variables, start);

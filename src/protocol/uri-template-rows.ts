@@ -1,6 +1,6 @@
 // Finds from which positions the rest of a URI matches: one row for each position, shared by all positions that are alike.
 
-import { type Instruction, kinds, type Program } from "./uri-template-program.ts";
+import { type TemplateInstruction, kinds, type TemplateProgram } from "./uri-template-program.ts";
 
 type Steps = (Row | undefined)[];
 
@@ -17,7 +17,7 @@ class Row {
   /** By index of a run: this row without that run. */
   without: Steps | undefined;
 
-  constructor(leads: Uint8Array, accept: Instruction) {
+  constructor(leads: Uint8Array, accept: TemplateInstruction) {
     this.leads = leads;
     this.isDead = !leads.includes(1, accept.index);
   }
@@ -46,12 +46,12 @@ function escapeEnd(uri: string, at: number): number {
 
 /** The least number of characters that a run with a maximum must read, by position. */
 interface Lengths {
-  readonly run: Instruction;
+  readonly run: TemplateInstruction;
   readonly counts: Int32Array;
 }
 
 /** The rows of one URI. */
-export class Reading {
+export class UriRows {
   readonly #uri: string;
   readonly #rows: readonly Row[];
   readonly #lengths: readonly Lengths[];
@@ -62,12 +62,12 @@ export class Reading {
     this.#lengths = lengths;
   }
 
-  leads({ index }: Instruction, at: number): boolean {
+  leads({ index }: TemplateInstruction, at: number): boolean {
     return this.#rows[at]?.leads[index] === 1;
   }
 
   /** Whether to go to `next` rather than to `other` at this position. */
-  isRead({ reads, next, unless }: Instruction, at: number): boolean {
+  isRead({ reads, next, unless }: TemplateInstruction, at: number): boolean {
     if (reads === undefined) return this.leads(next, at) && !unless.some((name) => this.leads(name, at));
     return reads[kindAt(this.#uri, at)] === 1 && this.leads(next, at + 1);
   }
@@ -76,7 +76,7 @@ export class Reading {
    * The furthest end of a run from which the rest still matches. Only a query of the template ends it earlier: in
    * `{+path}{?rev}` the path would otherwise take the query too.
    */
-  endOf(run: Instruction, start: number): number {
+  endOf(run: TemplateInstruction, start: number): number {
     const uri = this.#uri;
     const rows = this.#rows;
     const { index, other, reads } = run;
@@ -95,19 +95,19 @@ export class Reading {
 
 /** Reads URIs from the end to the start, with one table lookup for each character seen before. */
 export class Rows {
-  readonly #code: readonly Instruction[];
-  readonly #accept: Instruction;
-  readonly #limited: readonly Instruction[];
+  readonly #code: readonly TemplateInstruction[];
+  readonly #accept: TemplateInstruction;
+  readonly #limited: readonly TemplateInstruction[];
   #known = new Map<string, Row>();
   #cached = 0;
 
-  constructor({ code, accept }: Program) {
+  constructor({ code, accept }: TemplateProgram) {
     this.#code = code;
     this.#accept = accept;
     this.#limited = code.filter((instruction) => instruction.max < Infinity);
   }
 
-  read(uri: string): Reading {
+  read(uri: string): UriRows {
     if (this.#cached > maxCached) {
       this.#known = new Map();
       this.#cached = 0;
@@ -136,7 +136,7 @@ export class Rows {
         if (row.leads[run.other.index] === 0) counts[at] = (counts[end] ?? 0) + 1;
       }
     }
-    return new Reading(uri, rows, lengths);
+    return new UriRows(uri, rows, lengths);
   }
 
   /** The row of a position, from the next row and the row in which a run continues. */
@@ -173,7 +173,7 @@ export class Rows {
     return steps;
   }
 
-  #without(row: Row, { index }: Instruction): Row {
+  #without(row: Row, { index }: TemplateInstruction): Row {
     row.without ??= [];
     return (row.without[index] ??= this.#toRow(row.leads.with(index, 0)));
   }

@@ -59,7 +59,7 @@ const otherNames: RefusedNames = {
  * `server.server` is the server itself, so that calling a method of the official `Server` on it throws an error that names the
  * replacement.
  */
-export function refuseOtherNames(prototype: object): void {
+export function refuseOtherServerNames(prototype: object): void {
   const names = refuseNames(prototype, otherNames);
   defineReplaceable(names, "server", function () {
     return this;

@@ -49,7 +49,7 @@ import {
   type RequestKinds,
 } from "./calls/middleware.ts";
 import type { ServerOptions } from "./options.ts";
-import { refuseOtherNames } from "./other-names.ts";
+import { refuseOtherServerNames } from "./other-names.ts";
 import { openPort, type Servable, type ServerPort } from "./calls/port.ts";
 import { knownLogOptions, type LogOptions, type Push } from "./push.ts";
 
@@ -93,7 +93,7 @@ export class McpServer<Extra extends object = object> implements Servable {
   readonly #port: ServerPort;
 
   static {
-    refuseOtherNames(this.prototype);
+    refuseOtherServerNames(this.prototype);
   }
 
   constructor(info: Implementation, options: ServerOptions = {}) {

@@ -1,6 +1,6 @@
 // The questions of a server to a test client: those in a result, the retry that answers them, and the answers of a function.
 import { untilAborted } from "../base/async/promises.ts";
-import type { Answered, Answers, Question as Asked } from "../client/answering/question.ts";
+import type { Answered, QuestionAnswers, ServerQuestion as Asked } from "../client/answering/question.ts";
 import { errorCodes } from "../base/errors.ts";
 import type { ClientCapabilities } from "../protocol/model.ts";
 import type { Revision } from "../protocol/revision.ts";
@@ -89,10 +89,10 @@ const answering: { readonly [method: string]: string } = {
 };
 
 /** Answers with the function of a test, or with its handlers, and declares the capabilities that the test names. */
-export class TestAnswers implements Answers {
+export class TestAnswers implements QuestionAnswers {
   readonly #declared: ClientCapabilities;
   readonly #respond: Respond | undefined;
-  readonly #handlers: Answers | undefined;
+  readonly #handlers: QuestionAnswers | undefined;
   /** The reject functions of the current waits. */
   readonly #rejections = new Set<(error: unknown) => void>();
   /** The error that the function or a handler threw, until it rejects a later wait. */
@@ -100,7 +100,11 @@ export class TestAnswers implements Answers {
   /** The method of the last question that was left to the test. */
   #unanswered: string | undefined;
 
-  constructor(declared: ClientCapabilities, respond: Respond | undefined, handlers: Answers | undefined) {
+  constructor(
+    declared: ClientCapabilities,
+    respond: Respond | undefined,
+    handlers: QuestionAnswers | undefined,
+  ) {
     this.#declared = declared;
     this.#respond = respond;
     this.#handlers = handlers;

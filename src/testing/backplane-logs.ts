@@ -8,7 +8,7 @@ import {
 } from "../backplane/engine.ts";
 import { type ContractNodes, settled, until } from "./backplane-nodes.ts";
 import { oddTags } from "./backplane-values.ts";
-import { expectSame, pause } from "./expect-same.ts";
+import { expectSame, shortPause } from "./expect-same.ts";
 
 const kept = { keepMs: 60_000 };
 
@@ -195,7 +195,7 @@ export const logChecks: Readonly<Record<string, (nodes: ContractNodes) => Promis
     await engine.follow(["a"], 60_000);
     await engine.append("a", "1", { keepMs: 50 });
     await until("the log expires", async () => (await engine.read("a", 0)).length === 0);
-    await pause(50);
+    await shortPause(50);
     await engine.append("a", "2", kept);
     await until("both entries arrive", () => entriesOf("a").length === 2);
     expectSame(textsOf(entriesOf("a")), ["1", "2"]);

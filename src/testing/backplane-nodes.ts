@@ -1,6 +1,6 @@
 // The nodes of a check of the backplane contract, with everything that each of them received.
 import type { Engine, EngineSource, LogEntry } from "../backplane/engine.ts";
-import { pause } from "./expect-same.ts";
+import { shortPause } from "./expect-same.ts";
 
 /** One node: its engine, and everything that the engine passed to it. */
 export interface ContractNode {
@@ -62,7 +62,7 @@ export async function until(what: string, holds: () => boolean | Promise<boolean
   const deadline = performance.now() + 15_000;
   while (!(await holds())) {
     if (performance.now() > deadline) throw new Error(`Waited 15 s in vain: ${what}`);
-    await pause(5);
+    await shortPause(5);
   }
 }
 

@@ -1,13 +1,13 @@
 // A client for tests: that of halyard/client, on a wire that records every message, and with ways to send messages as they are.
-import type { Answers } from "../client/answering/question.ts";
-import { type Calls, joinCalls } from "../client/calls/calls.ts";
+import type { QuestionAnswers } from "../client/answering/question.ts";
+import { type CallSender, joinCalls } from "../client/calls/calls.ts";
 import { Logging } from "../client/calls/logging.ts";
 import type { ClientRequest } from "../client/calls/middleware.ts";
 import type { AnyTools, ToolTypes } from "../client/calls/tool-types.ts";
-import { Catalogue } from "../client/catalogue/catalogue.ts";
+import { ServerCatalogue } from "../client/catalogue/catalogue.ts";
 import { WireTransport } from "../client/channel/wire-transport.ts";
 import { McpClient } from "../client/client.ts";
-import type { Connection } from "../client/connection/connection.ts";
+import type { ServerConnection } from "../client/connection/connection.ts";
 import { requestMeta } from "../client/connection/handshake.ts";
 import type { Step } from "../client/connection/verdicts.ts";
 import { checkCallOptions, type ClientSettings, knownCallOptions } from "../client/settings/checks.ts";
@@ -78,7 +78,7 @@ export interface TestedServer {
   /** The result of `server/discover`. */
   readonly introduction: JsonObject;
   /** The handlers of the test. */
-  readonly handlers: Answers | undefined;
+  readonly handlers: QuestionAnswers | undefined;
 }
 
 /** A client that is not open yet, whose parts a test client uses too. */
@@ -86,8 +86,8 @@ interface Parts {
   readonly revision: Revision;
   readonly wire: RecordedWire;
   readonly answers: TestAnswers;
-  readonly connection: Connection;
-  readonly calls: Calls;
+  readonly connection: ServerConnection;
+  readonly calls: CallSender;
   readonly logging: Logging;
   readonly settings: ClientSettings;
 }
@@ -140,8 +140,8 @@ export class TestClient<Tools extends ToolTypes<Tools> = AnyTools> extends McpCl
   readonly #wire: RecordedWire;
   readonly #answers: TestAnswers;
   readonly #tested: TestedServer | undefined;
-  readonly #connection: Connection;
-  readonly #calls: Calls;
+  readonly #connection: ServerConnection;
+  readonly #calls: CallSender;
   readonly #logging: Logging;
   readonly #settings: ClientSettings;
   #opening: Promise<void> | undefined;
@@ -150,7 +150,7 @@ export class TestClient<Tools extends ToolTypes<Tools> = AnyTools> extends McpCl
   constructor(wire: Wire, options: TestClientOptions = {}, tested?: TestedServer) {
     const parts = partsOf(wire, options, tested);
     const { connection, calls, logging, settings } = parts;
-    super({ connection, calls, logging, settings, catalogue: new Catalogue(calls, settings.cache) });
+    super({ connection, calls, logging, settings, catalogue: new ServerCatalogue(calls, settings.cache) });
     this.#revision = parts.revision;
     this.#wire = parts.wire;
     this.#answers = parts.answers;

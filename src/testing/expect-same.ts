@@ -1,6 +1,6 @@
 // Functions that the store contracts share: wait and compare.
 
-export function pause(timeMs: number): Promise<void> {
+export function shortPause(timeMs: number): Promise<void> {
   return new Promise((resolve) => void setTimeout(resolve, timeMs));
 }
 

@@ -1,6 +1,6 @@
 // Connects a test client and a server in memory; they exchange text.
 import { HandlerAnswers } from "../client/answering/answers.ts";
-import type { Answers } from "../client/answering/question.ts";
+import type { QuestionAnswers } from "../client/answering/question.ts";
 import type { AnyTools, ToolTypes } from "../client/calls/tool-types.ts";
 import { awaitedFirst } from "../client/other-names.ts";
 import { knownConnectOptions } from "../client/settings/checks.ts";
@@ -98,7 +98,7 @@ function introductionOf({ info }: Servable, port: ServerPort, date: string | und
 }
 
 /** The answers with the handlers; undefined without handlers. */
-async function handlersOf(options: ConnectOptions): Promise<Answers | undefined> {
+async function handlersOf(options: ConnectOptions): Promise<QuestionAnswers | undefined> {
   const given = (["onElicit", "onSample", "roots"] as const).filter((name) => options[name] !== undefined);
   if (given.length === 0) return undefined;
   if (options.answer) {

@@ -6,10 +6,10 @@ import type { ClientCapabilities } from "../../protocol/model.ts";
 import type { Revision } from "../../protocol/revision.ts";
 import type { ConnectOptions } from "../settings/options.ts";
 import type { AnswersOptions, Handlers } from "./handlers.ts";
-import type { Answered, Answers, Question } from "./question.ts";
+import type { Answered, QuestionAnswers, ServerQuestion } from "./question.ts";
 
 /** Answers questions with the handlers that the user of the client passed. */
-export class HandlerAnswers implements Answers {
+export class HandlerAnswers implements QuestionAnswers {
   readonly #declared: NonNullable<ConnectOptions["capabilities"]>;
   readonly #hasTasks: boolean;
   readonly #custom: NonNullable<ConnectOptions["onRequest"]>;
@@ -68,7 +68,7 @@ export class HandlerAnswers implements Answers {
     return () => void (this.#held -= bytes);
   }
 
-  async answer(question: Question, revision: Revision, signal: AbortSignal): Promise<Answered> {
+  async answer(question: ServerQuestion, revision: Revision, signal: AbortSignal): Promise<Answered> {
     try {
       const handlers = await this.#handlers.get();
       return await handlers.answer(question, revision, signal);

@@ -10,7 +10,7 @@ import type {
   UrlQuestion,
 } from "../settings/handlers.ts";
 import { contentProblem, withDefaults } from "./form.ts";
-import { mistake, type Reading, refused } from "./question.ts";
+import { mistake, type QuestionReading, refused } from "./question.ts";
 import { readFormSchema } from "./requested-form.ts";
 
 /** The handler of each mode. */
@@ -30,7 +30,11 @@ export function elicitCapability({ form, url }: ElicitHandlers, revision: Revisi
   return form || url ? { ...(form && { form: {} }), ...(url && { url: {} }) } : undefined;
 }
 
-export function readElicitation(params: JsonObject, handlers: ElicitHandlers, revision: Revision): Reading {
+export function readElicitation(
+  params: JsonObject,
+  handlers: ElicitHandlers,
+  revision: Revision,
+): QuestionReading {
   const { mode = "form", message } = params;
   const declared = elicitCapability(handlers, revision) ?? {};
   const { form, url } = handlers;
@@ -40,7 +44,7 @@ export function readElicitation(params: JsonObject, handlers: ElicitHandlers, re
   return refused(`The client did not declare elicitation in the mode ${clip(JSON.stringify(mode))}`);
 }
 
-function readForm(params: JsonObject, message: string, handler: OnElicit<FormQuestion>): Reading {
+function readForm(params: JsonObject, message: string, handler: OnElicit<FormQuestion>): QuestionReading {
   const read = readFormSchema(params["requestedSchema"]);
   if (!read.ok) return refused(read.problem);
   const requestedSchema = read.form;
@@ -60,7 +64,7 @@ function readForm(params: JsonObject, message: string, handler: OnElicit<FormQue
   };
 }
 
-function readPage(params: JsonObject, message: string, handler: OnElicit<UrlQuestion>): Reading {
+function readPage(params: JsonObject, message: string, handler: OnElicit<UrlQuestion>): QuestionReading {
   const { url, elicitationId } = params;
   // Refuse other schemes: a URL such as `javascript:` could run code in the browser that opens it.
   if (typeof url !== "string" || !URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol))

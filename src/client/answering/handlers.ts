@@ -19,10 +19,10 @@ import type { ConnectOptions } from "../settings/options.ts";
 import { elicitCapability, elicitHandlers, type ElicitHandlers, readElicitation } from "./elicitation.ts";
 import {
   type Answered,
-  type Answers,
+  type QuestionAnswers,
   mistake,
-  type Question,
-  type Reading,
+  type ServerQuestion,
+  type QuestionReading,
   refused,
   tooManyBytes,
 } from "./question.ts";
@@ -49,9 +49,9 @@ export class Handlers {
   /** The handlers that have not ended. A handler that ignores its aborted signal still counts. */
   #running = 0;
   #awaited = 0;
-  readonly #hold: Answers["hold"];
+  readonly #hold: QuestionAnswers["hold"];
 
-  constructor(options: AnswersOptions, hold: Answers["hold"]) {
+  constructor(options: AnswersOptions, hold: QuestionAnswers["hold"]) {
     const { onElicit, onSample, roots } = options;
     checkRoots(roots);
     this.#options = options;
@@ -76,7 +76,7 @@ export class Handlers {
     };
   }
 
-  async answer(question: Question, revision: Revision, signal: AbortSignal): Promise<Answered> {
+  async answer(question: ServerQuestion, revision: Revision, signal: AbortSignal): Promise<Answered> {
     const { method } = question;
     const start = performance.now();
     const answered = await this.#answer(question, revision, signal);
@@ -90,7 +90,7 @@ export class Handlers {
     return answered;
   }
 
-  async #answer(question: Question, revision: Revision, signal: AbortSignal): Promise<Answered> {
+  async #answer(question: ServerQuestion, revision: Revision, signal: AbortSignal): Promise<Answered> {
     const { server } = this.#options;
     const reading = this.#admit(question, revision);
     if (!reading.ok) {
@@ -110,7 +110,7 @@ export class Handlers {
   }
 
   /** Reads a question if there is room for it, and counts it until its handler has ended. */
-  #admit(question: Question, revision: Revision): Reading {
+  #admit(question: ServerQuestion, revision: Revision): QuestionReading {
     const { maxQuestions, maxQuestionBytes } = this.#options.limits;
     if (this.#running >= maxQuestions)
       return refused(`The client answers ${maxQuestions} questions already`, errorCodes.internal);
@@ -126,7 +126,7 @@ export class Handlers {
     return { ok: true, ask: (context) => reading.ask(context).finally(end) };
   }
 
-  #read({ method, params }: Question, revision: Revision): Reading {
+  #read({ method, params }: ServerQuestion, revision: Revision): QuestionReading {
     const elicit = this.#elicit;
     const sample = this.#sample;
     const { roots, onRequest = {} } = this.#options;
@@ -149,7 +149,7 @@ function checkedResult(method: string, result: unknown): JsonObject {
 }
 
 /** Marks the answer to a question of a task, as 2025-11-25 demands it of every message about a task. */
-function aboutTask(result: JsonObject, { params }: Question, revision: Revision): JsonObject {
+function aboutTask(result: JsonObject, { params }: ServerQuestion, revision: Revision): JsonObject {
   const meta = params["_meta"];
   const task = revision.tasks === "core" && isObject(meta) ? meta[metaKeys.relatedTask] : undefined;
   const taskId = isObject(task) ? task["taskId"] : undefined;

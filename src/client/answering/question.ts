@@ -6,7 +6,7 @@ import type { Revision } from "../../protocol/revision.ts";
 import type { QuestionContext } from "../settings/handlers.ts";
 
 /** A question of the server. */
-export interface Question {
+export interface ServerQuestion {
   /** Its key in `inputRequests`; absent if the question is a request of its own. */
   readonly key?: string;
   readonly method: string;
@@ -27,7 +27,7 @@ export type Answered =
     };
 
 /** Answers the questions of a server. */
-export interface Answers {
+export interface QuestionAnswers {
   /** Whether a handler is running. Timeouts for a silent server stop meanwhile. */
   readonly isBusy: boolean;
   /** When the last handler ended, by `performance.now()`: the time that the user took does not count as the server's silence. */
@@ -37,18 +37,18 @@ export interface Answers {
   /** Whether the user of this client answers a request that the protocol does not define. */
   knows?(method: string): boolean;
   /** Never rejects. When `signal` is aborted, it resolves at once, and the caller ignores the answer. */
-  answer(question: Question, revision: Revision, signal: AbortSignal): Promise<Answered>;
+  answer(question: ServerQuestion, revision: Revision, signal: AbortSignal): Promise<Answered>;
   /** Counts bytes of questions until you call the returned function. Returns undefined if there are too many. */
   hold(bytes: number): (() => void) | undefined;
 }
 
 /** A question that a handler can answer, with the function that calls the handler; or why the server may not ask it. */
-export type Reading =
+export type QuestionReading =
   | { readonly ok: true; readonly ask: (context: QuestionContext) => Promise<JsonObject> }
   | { readonly ok: false; readonly error: RpcError };
 
 /** The reading of a question that the server may not ask. */
-export function refused(message: string, code: number = errorCodes.invalidParams): Reading {
+export function refused(message: string, code: number = errorCodes.invalidParams): QuestionReading {
   return { ok: false, error: { code, message } };
 }
 

@@ -2,14 +2,14 @@
 import { InputCancelled, InputDeclined } from "../../base/errors.ts";
 import type { Revision } from "../../protocol/revision.ts";
 import { isObject, type JsonObject, type RpcNotification } from "../../base/wire/message.ts";
-import type { Answers } from "./question.ts";
+import type { QuestionAnswers } from "./question.ts";
 import type { RpcRejection } from "../settings/errors.ts";
 import type { ClientLimits } from "../settings/limits.ts";
 import { answerAll } from "./rounds.ts";
 
 /** The parts of a call that the pages need. */
 export interface UrlRequiredOptions {
-  readonly answers: Answers;
+  readonly answers: QuestionAnswers;
   readonly revision: Revision;
   readonly limits: Pick<ClientLimits, "maxQuestions">;
   readonly signal: AbortSignal;

@@ -4,7 +4,7 @@ import { mismatch } from "../../base/kinds.ts";
 import type { Root } from "../../protocol/asking.ts";
 import type { JsonObject } from "../../base/wire/message.ts";
 import type { RootsOption } from "../settings/handlers.ts";
-import { mistake, type Reading } from "./question.ts";
+import { mistake, type QuestionReading } from "./question.ts";
 
 /** Throws if roots given as a list are invalid: then no answer could ever be sent. */
 export function checkRoots(option: RootsOption | undefined): void {
@@ -14,7 +14,7 @@ export function checkRoots(option: RootsOption | undefined): void {
     throw new ConfigurationError("INVALID_OPTION", { subject: "connect", field: "roots" }, problem);
 }
 
-export function readRoots(option: RootsOption): Reading {
+export function readRoots(option: RootsOption): QuestionReading {
   return {
     ok: true,
     ask: async (): Promise<JsonObject> => {

@@ -2,8 +2,8 @@
 import { clip } from "../../base/errors.ts";
 import type { Revision } from "../../protocol/revision.ts";
 import { isObject, isRequestId, type JsonObject } from "../../base/wire/message.ts";
-import { type Answers, type Question, tooManyBytes } from "./question.ts";
-import { pause } from "../channel/backoff.ts";
+import { type QuestionAnswers, type ServerQuestion, tooManyBytes } from "./question.ts";
+import { backoffPause } from "../channel/backoff.ts";
 import { InvalidResponse } from "../settings/errors.ts";
 import type { ClientLimits } from "../settings/limits.ts";
 
@@ -25,7 +25,7 @@ const longestWaitMs = 10_000;
  */
 export async function answerRound(
   result: JsonObject,
-  answers: Answers,
+  answers: QuestionAnswers,
   revision: Revision,
   signal: AbortSignal,
   limits: Pick<ClientLimits, "maxQuestions" | "maxQuestionBytes">,
@@ -42,7 +42,7 @@ export async function answerRound(
   try {
     if (inputRequests === undefined) {
       const waitMs = Math.min(longestWaitMs, firstWaitMs * 2 ** (round - 1));
-      await pause(waitMs * (1 - Math.random() / 2), signal);
+      await backoffPause(waitMs * (1 - Math.random() / 2), signal);
       return { ...state };
     }
     const inputResponses = await answerAll(readQuestions(inputRequests, limits), answers, revision, signal);
@@ -62,7 +62,7 @@ export function nextParams(params: JsonObject | undefined, round: RoundParams): 
 export function readQuestions(
   requests: unknown,
   limits: Pick<ClientLimits, "maxQuestions">,
-): [key: string, question: Question][] {
+): [key: string, question: ServerQuestion][] {
   if (!isObject(requests)) throw new InvalidResponse("inputRequests must be an object");
   const entries = Object.entries(requests);
   if (entries.length > limits.maxQuestions) {
@@ -83,14 +83,16 @@ export function readQuestions(
 
 /** The answers by key. If one question gets no answer, the signals of the other handlers are aborted. */
 export async function answerAll(
-  questions: readonly (readonly [key: string, question: Question])[],
-  answers: Answers,
+  questions: readonly (readonly [key: string, question: ServerQuestion])[],
+  answers: QuestionAnswers,
   revision: Revision,
   signal: AbortSignal,
 ): Promise<JsonObject> {
   const failed = new AbortController();
   const either = AbortSignal.any([signal, failed.signal]);
-  const answer = async ([key, question]: readonly [string, Question]): Promise<[string, JsonObject]> => {
+  const answer = async ([key, question]: readonly [string, ServerQuestion]): Promise<
+    [string, JsonObject]
+  > => {
     const answered = await answers.answer(question, revision, either);
     if (answered.ok) return [key, answered.result];
     failed.abort(answered.cause);

@@ -5,7 +5,7 @@ import type { Revision } from "../../protocol/revision.ts";
 import { blocksOf, isBlock, messagesProblem } from "../../protocol/sampling-messages.ts";
 import { isObject, type JsonObject } from "../../base/wire/message.ts";
 import type { OnSample, SampleAnswer, SampleOption, SampleQuestion } from "../settings/handlers.ts";
-import { mistake, type Reading, refused } from "./question.ts";
+import { mistake, type QuestionReading, refused } from "./question.ts";
 
 /** The handler of sampling requests, and the features that it supports. */
 export interface SampleHandler {
@@ -24,7 +24,11 @@ export function sampleCapability(handler: SampleHandler, revision: Revision): Js
   return { ...(handler.tools && { tools: {} }), ...(handler.context && { context: {} }) };
 }
 
-export function readSampling(params: JsonObject, handler: SampleHandler, revision: Revision): Reading {
+export function readSampling(
+  params: JsonObject,
+  handler: SampleHandler,
+  revision: Revision,
+): QuestionReading {
   const { tools, toolChoice, maxTokens } = params;
   const usesTools = tools !== undefined || toolChoice !== undefined;
   if (usesTools && !(handler.tools && hasTools(revision)))

@@ -1,7 +1,7 @@
 // How long a result stays fresh, and for whom: from the cache hints of modern servers, and from the notifications that legacy
 // servers promise.
 import type { JsonObject } from "../../base/wire/message.ts";
-import type { Core } from "../calls/core.ts";
+import type { ClientCore } from "../calls/core.ts";
 
 /** The longest time that a result stays fresh, whatever its server says. */
 const longestMs = 24 * 60 * 60 * 1000;
@@ -17,7 +17,7 @@ const announced: { readonly [method: string]: "tools" | "prompts" | "resources" 
 };
 
 /** Whether results of this method can be cached at the moment. */
-export function isCacheable(method: string, core: Core): boolean {
+export function isCacheable(method: string, core: ClientCore): boolean {
   const { revision, capabilities } = core.peer;
   if (revision.requests.get(method)?.cacheable) return true;
   const kind = revision.era === "legacy" ? announced[method] : undefined;
@@ -31,7 +31,7 @@ export interface Freshness {
 }
 
 /** Reads the freshness of a result. A time that is not a positive number counts as 0, an unknown scope as private. */
-export function freshnessOf(result: JsonObject, core: Core): Freshness {
+export function freshnessOf(result: JsonObject, core: ClientCore): Freshness {
   if (core.peer.revision.era === "legacy") return { timeMs: longestMs, isPrivate: true };
   const { ttlMs, cacheScope, resultType = "complete" } = result;
   const isFresh = typeof ttlMs === "number" && ttlMs > 0 && resultType === "complete";

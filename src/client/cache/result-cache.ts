@@ -4,7 +4,7 @@ import { isThenable } from "../../base/async/promises.ts";
 import { listChanged, resourceUpdated } from "../../protocol/notifications.ts";
 import type { JsonObject } from "../../base/wire/message.ts";
 import { sizeOf } from "../../base/wire/size.ts";
-import type { Core } from "../calls/core.ts";
+import type { ClientCore } from "../calls/core.ts";
 import type { CallBudget } from "../channel/channel.ts";
 import type { CallOptions } from "../settings/options.ts";
 import { freshnessOf, isCacheable } from "./freshness.ts";
@@ -24,7 +24,7 @@ export interface Lookup<Value extends object> {
 }
 
 /** A result, frozen, and about how many bytes it takes. */
-export interface Found<Value extends object> {
+export interface CachedResult<Value extends object> {
   readonly value: Value;
   readonly size: number;
 }
@@ -32,7 +32,7 @@ export interface Found<Value extends object> {
 interface Kept {
   readonly method: string;
   readonly request: string;
-  readonly found: Found<object>;
+  readonly found: CachedResult<object>;
   /** With its request and key. */
   readonly size: number;
   readonly isPrivate: boolean;
@@ -67,17 +67,17 @@ const stale: readonly (readonly [notification: string, methods: readonly string[
  * allows its results to be cached. Otherwise a caller could receive a list that is older than its own last change.
  */
 export class ResultCache {
-  readonly #core: Core;
+  readonly #core: ClientCore;
   readonly #isOn: boolean;
   /** Least recently used first. */
   readonly #kept = new Map<string, Kept>();
   readonly #flights = new Set<Flight>();
-  readonly #shared = new Map<string, Promise<Found<object>>>();
+  readonly #shared = new Map<string, Promise<CachedResult<object>>>();
   /** The methods whose last result could be cached. */
   readonly #lasting = new Set<string>();
   #size = 0;
 
-  constructor(core: Core, isOn: boolean) {
+  constructor(core: ClientCore, isOn: boolean) {
     this.#core = core;
     this.#isOn = isOn;
     for (const [notification, methods] of stale)
@@ -95,7 +95,7 @@ export class ResultCache {
   async get<Value extends object>(
     lookup: Lookup<Value>,
     options: CallOptions | undefined,
-  ): Promise<Found<Value>> {
+  ): Promise<CachedResult<Value>> {
     const request = requestOf(lookup.method, lookup.params);
     const isOwn = options?.headers !== undefined || options?.meta !== undefined;
     const canCache = this.#isOn && !isOwn && isCacheable(lookup.method, this.#core);
@@ -108,7 +108,7 @@ export class ResultCache {
     const found = options?.fresh ? undefined : this.#find(key);
     if (found !== undefined) {
       this.#observeHit(lookup);
-      return found as Found<Value>;
+      return found as CachedResult<Value>;
     }
     const keys = { request, key };
     return isPlain(options) ? this.#share(lookup, keys) : this.#ask(lookup, keys, options, true);
@@ -139,7 +139,7 @@ export class ResultCache {
     }
   }
 
-  #find(key: string): Found<object> | undefined {
+  #find(key: string): CachedResult<object> | undefined {
     const kept = this.#kept.get(key);
     if (kept === undefined) return undefined;
     this.#kept.delete(key);
@@ -149,10 +149,10 @@ export class ResultCache {
     return undefined;
   }
 
-  #share<Value extends object>(lookup: Lookup<Value>, keys: Keys): Promise<Found<Value>> {
+  #share<Value extends object>(lookup: Lookup<Value>, keys: Keys): Promise<CachedResult<Value>> {
     const { key } = keys;
     const shared = this.#shared.get(key);
-    if (shared !== undefined) return shared as Promise<Found<Value>>;
+    if (shared !== undefined) return shared as Promise<CachedResult<Value>>;
     const asked = this.#ask(lookup, keys, undefined, true);
     this.#shared.set(key, asked);
     const forget = (): void => {
@@ -168,7 +168,7 @@ export class ResultCache {
     keys: Keys,
     options: CallOptions | undefined,
     canCache: boolean,
-  ): Promise<Found<Value>> {
+  ): Promise<CachedResult<Value>> {
     const flight: Flight = { method, ...keys, isCurrent: true };
     // A round sends the request again, and the results of rounds are never cached.
     let timesSent = 0;
@@ -194,7 +194,7 @@ export class ResultCache {
     }
   }
 
-  #keep({ method, request, key }: Flight, found: Found<object>, result: JsonObject): void {
+  #keep({ method, request, key }: Flight, found: CachedResult<object>, result: JsonObject): void {
     const { timeMs, isPrivate } = freshnessOf(result, this.#core);
     const before = this.#kept.get(key);
     if (before) this.#remove(key, before);

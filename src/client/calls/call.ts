@@ -1,7 +1,7 @@
 // One request from its start to its outcome: its timeouts, its cancellation, and its attempts so far.
 import type { JsonObject, RequestId } from "../../base/wire/message.ts";
 import type { RequiredUrls } from "../answering/required-urls.ts";
-import { beginBudget, type CallBudget, type Outgoing } from "../channel/channel.ts";
+import { beginBudget, type CallBudget, type ChannelRequest } from "../channel/channel.ts";
 import type { HeaderFields } from "../settings/auth.ts";
 import { CallTimeout, type ConnectionLost } from "../settings/errors.ts";
 import type { ClientState } from "../settings/state.ts";
@@ -17,7 +17,7 @@ export interface Pauses {
 }
 
 /** A request that is being sent. Channels receive it with the id and text of the current attempt. */
-export class Call implements Outgoing {
+export class SentCall implements ChannelRequest {
   id: RequestId = 0;
   text = "";
   mirrored: HeaderFields | undefined;
@@ -155,6 +155,6 @@ export class Call implements Outgoing {
   }
 }
 
-function onTime(call: Call): void {
+function onTime(call: SentCall): void {
   call.checkTime();
 }

@@ -4,17 +4,17 @@ import { untilAborted } from "../../base/async/promises.ts";
 import { Callbacks } from "../../base/async/callbacks.ts";
 import type { LogLevel } from "../../protocol/model.ts";
 import { encodeNotification, type JsonObject, type RpcNotification } from "../../base/wire/message.ts";
-import type { Answers } from "../answering/question.ts";
+import type { QuestionAnswers } from "../answering/question.ts";
 import type { Transport } from "../channel/channel.ts";
-import { Connection, type ConnectionSettings } from "../connection/connection.ts";
-import type { Peer } from "../connection/peer.ts";
+import { ServerConnection, type ConnectionSettings } from "../connection/connection.ts";
+import type { ServerFacts } from "../connection/peer.ts";
 import type { Secrets } from "../redaction/secrets.ts";
 import { tellThrown } from "../settings/checks.ts";
 import { CallTimeout, ConnectionLost } from "../settings/errors.ts";
 import type { ClientEvent } from "../settings/events.ts";
 import type { ClientLimits } from "../settings/limits.ts";
 import type { CallSettings } from "../settings/options.ts";
-import type { CallTimes, Core, CoreRequestOptions } from "./core.ts";
+import type { CallTimes, ClientCore, CoreRequestOptions } from "./core.ts";
 import { type ClientMiddleware, sendThrough } from "./middleware.ts";
 import { checkMetaKeys } from "./request-text.ts";
 import { Sender, type SenderSettings } from "./sender.ts";
@@ -29,29 +29,29 @@ const legacyNotifications: ReadonlySet<string> = new Set([
 ]);
 
 export interface CallsSettings extends SenderSettings {
-  readonly credentials: Core["credentials"];
+  readonly credentials: ClientCore["credentials"];
   readonly secrets: Secrets;
 }
 
 /** The calls of one client. */
-export class Calls implements Core {
-  readonly #connection: Connection;
+export class CallSender implements ClientCore {
+  readonly #connection: ServerConnection;
   readonly #settings: CallsSettings;
-  readonly #answers: Answers;
+  readonly #answers: QuestionAnswers;
   readonly #sender: Sender;
   readonly #middleware: ClientMiddleware[] = [];
   readonly #closing = new Ending(closedError);
   readonly #credentials = new Callbacks();
   readonly #missed = new Callbacks();
 
-  constructor(connection: Connection, answers: Answers, settings: CallsSettings) {
+  constructor(connection: ServerConnection, answers: QuestionAnswers, settings: CallsSettings) {
     this.#connection = connection;
     this.#settings = settings;
     this.#answers = answers;
     this.#sender = new Sender(connection, answers, settings, this.#closing);
   }
 
-  get peer(): Peer {
+  get peer(): ServerFacts {
     return this.#connection.peer;
   }
 
@@ -72,7 +72,7 @@ export class Calls implements Core {
   }
 
   /** Answers the server's questions. */
-  get answers(): Answers {
+  get answers(): QuestionAnswers {
     return this.#answers;
   }
 
@@ -177,15 +177,18 @@ export type JoinSettings = Omit<ConnectionSettings & SenderSettings, "answers" |
 /** Creates a connection that is not open yet, and the calls over it. */
 export function joinCalls(
   transport: Transport,
-  answers: Answers,
+  answers: QuestionAnswers,
   settings: JoinSettings,
-): { readonly connection: Connection; readonly calls: Calls } {
+): { readonly connection: ServerConnection; readonly calls: CallSender } {
   let lastId = 0;
   const takeId = (): number => ++lastId;
-  const connection = new Connection(transport, { ...settings, answers, takeId });
+  const connection = new ServerConnection(transport, { ...settings, answers, takeId });
   const credentials = (): string | undefined | Promise<string> => transport.credentials?.();
   const { secrets } = transport;
-  return { connection, calls: new Calls(connection, answers, { ...settings, takeId, credentials, secrets }) };
+  return {
+    connection,
+    calls: new CallSender(connection, answers, { ...settings, takeId, credentials, secrets }),
+  };
 }
 
 export function closedError(): ConnectionLost {

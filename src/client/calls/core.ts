@@ -1,7 +1,7 @@
 // The core that the features of a client use: requests, notifications, and events of the connection.
 import type { JsonObject, RequestId, RpcNotification } from "../../base/wire/message.ts";
 import type { CallBudget } from "../channel/channel.ts";
-import type { Peer } from "../connection/peer.ts";
+import type { ServerFacts } from "../connection/peer.ts";
 import type { Secrets } from "../redaction/secrets.ts";
 import type { ClientEvent } from "../settings/events.ts";
 import type { ClientLimits } from "../settings/limits.ts";
@@ -35,8 +35,8 @@ export interface CoreRequestOptions extends CallOptions {
 }
 
 /** The part of a client that features use. */
-export interface Core {
-  readonly peer: Peer;
+export interface ClientCore {
+  readonly peer: ServerFacts;
   readonly limits: ClientLimits;
   /** The values that errors must not show when they quote the server. */
   readonly secrets: Secrets;

@@ -3,13 +3,13 @@ import { isLogLevel, type LogLevel } from "../../protocol/model.ts";
 import type { JsonObject } from "../../base/wire/message.ts";
 import type { LogEntry } from "../settings/handlers.ts";
 import type { CallOptions } from "../settings/options.ts";
-import type { Calls } from "./calls.ts";
+import type { CallSender } from "./calls.ts";
 
 export class Logging {
-  readonly #calls: Calls;
+  readonly #calls: CallSender;
   #level: LogLevel | undefined;
 
-  constructor(calls: Calls, onLog: ((entry: LogEntry) => void) | undefined) {
+  constructor(calls: CallSender, onLog: ((entry: LogEntry) => void) | undefined) {
     this.#calls = calls;
     calls.onReopened(() => this.#restore());
     if (onLog)

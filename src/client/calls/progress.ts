@@ -3,19 +3,19 @@ import type { JsonObject, RequestId } from "../../base/wire/message.ts";
 import { tellThrown } from "../settings/checks.ts";
 import type { ClientEvent } from "../settings/events.ts";
 import type { Progress } from "../settings/options.ts";
-import type { Call } from "./call.ts";
-import type { Core } from "./core.ts";
+import type { SentCall } from "./call.ts";
+import type { ClientCore } from "./core.ts";
 
 /** The calls that asked for progress, by the id of their current attempt. */
 export class ProgressRoutes {
-  readonly #calls = new Map<unknown, Call>();
+  readonly #calls = new Map<unknown, SentCall>();
   readonly #observe: ((event: ClientEvent) => void) | undefined;
 
   constructor(observe: ((event: ClientEvent) => void) | undefined) {
     this.#observe = observe;
   }
 
-  add(call: Call): void {
+  add(call: SentCall): void {
     this.#calls.set(call.id, call);
   }
 
@@ -39,7 +39,7 @@ export function reportProgress(
   { progress, total, message }: JsonObject,
   onProgress: (progress: Progress) => void,
   what: string,
-  thrown: Core["thrown"],
+  thrown: ClientCore["thrown"],
 ): void {
   if (typeof progress !== "number") return;
   try {

@@ -5,7 +5,7 @@ import type { ServerCapabilities } from "../../protocol/model.ts";
 import type { Revision } from "../../protocol/revision.ts";
 import { revisions } from "../../protocol/revisions/index.ts";
 import { isObject, type JsonObject } from "../../base/wire/message.ts";
-import type { Peer } from "../connection/peer.ts";
+import type { ServerFacts } from "../connection/peer.ts";
 import { RpcRejection } from "../settings/errors.ts";
 import { passTasks } from "./results.ts";
 
@@ -19,7 +19,12 @@ const needs: readonly (readonly [start: string, capability: keyof ServerCapabili
 ];
 
 /** Adds the reason to a rejection if the capabilities of both sides show it. Otherwise returns the rejection unchanged. */
-export function explained(rejection: RpcRejection, what: string, method: string, peer: Peer): RpcRejection {
+export function explained(
+  rejection: RpcRejection,
+  what: string,
+  method: string,
+  peer: ServerFacts,
+): RpcRejection {
   const { code, data, message } = rejection;
   const isLack = code === errorCodes.methodNotFound;
   const reason = isLack ? lackOf(method, peer) : taskOf(data);
@@ -30,7 +35,7 @@ export function explained(rejection: RpcRejection, what: string, method: string,
   return new RpcRejection({ code, data, message: `${what}: ${reason} (${code}: ${message})` }, rejection);
 }
 
-function lackOf(method: string, { address, capabilities }: Peer): string | undefined {
+function lackOf(method: string, { address, capabilities }: ServerFacts): string | undefined {
   const need = needs.find(([start]) => method.startsWith(start));
   if (need === undefined || capabilities[need[1]] !== undefined) return undefined;
   const offered = needs.filter(([, capability]) => capabilities[capability] !== undefined);

@@ -3,25 +3,25 @@ import { metaKeyProblem, metaKeys } from "../../protocol/meta.ts";
 import type { Implementation, LogLevel } from "../../protocol/model.ts";
 import type { Revision } from "../../protocol/revision.ts";
 import { isObject, type JsonObject } from "../../base/wire/message.ts";
-import type { Answers } from "../answering/question.ts";
+import type { QuestionAnswers } from "../answering/question.ts";
 import { requestMeta } from "../connection/handshake.ts";
-import type { Call } from "./call.ts";
+import type { SentCall } from "./call.ts";
 
 /** Writes requests of one client. */
 export class RequestText {
   readonly #info: Implementation;
-  readonly #answers: Answers;
+  readonly #answers: QuestionAnswers;
   #revision: Revision | undefined;
   /** The members of `_meta` that every request of that revision has, without braces. */
   #meta = "";
 
-  constructor(info: Implementation, answers: Answers) {
+  constructor(info: Implementation, answers: QuestionAnswers) {
     this.#info = info;
     this.#answers = answers;
   }
 
   /** The text of a call's next attempt. `logLevel`: the level that a modern request sets for its log messages. */
-  write(revision: Revision, call: Call, logLevel: LogLevel | undefined): string {
+  write(revision: Revision, call: SentCall, logLevel: LogLevel | undefined): string {
     const { id, method, params, options } = call;
     if (options.verbatim) return JSON.stringify({ jsonrpc: "2.0", id, method, params });
     let meta = revision === this.#revision ? this.#meta : this.#writeMeta(revision);

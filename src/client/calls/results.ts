@@ -4,24 +4,24 @@ import { extensionIds } from "../../protocol/meta.ts";
 import type { InputRequest } from "../../protocol/asking.ts";
 import type { Revision } from "../../protocol/revision.ts";
 import { isObject, type JsonObject, type RpcResponse } from "../../base/wire/message.ts";
-import type { Answers } from "../answering/question.ts";
+import type { QuestionAnswers } from "../answering/question.ts";
 import { InvalidResponse, RpcRejection } from "../settings/errors.ts";
-import type { Call } from "./call.ts";
+import type { SentCall } from "./call.ts";
 
 /** The advice of errors for tools that need tasks which the client does not declare. */
 export const passTasks = "pass tasks: true to connect";
 
 /** Whether this client declares the tasks extension. */
-export function declaresTasks(answers: Answers, revision: Revision): boolean {
+export function declaresTasks(answers: QuestionAnswers, revision: Revision): boolean {
   return answers.capabilities(revision).extensions?.[extensionIds.tasks] !== undefined;
 }
 
 /** The result of a response. Throws RpcRejection for an error, and InvalidResponse for a response that has neither. */
 export function resultOf(
-  call: Call,
+  call: SentCall,
   response: RpcResponse,
   revision: Revision,
-  answers: Answers,
+  answers: QuestionAnswers,
 ): JsonObject {
   const { result, error } = response as { readonly result?: unknown; readonly error?: unknown };
   if (result === undefined) throw rejectionOf(call, error);
@@ -32,7 +32,7 @@ export function resultOf(
   return result;
 }
 
-function checkType(call: Call, type: unknown, revision: Revision, answers: Answers): void {
+function checkType(call: SentCall, type: unknown, revision: Revision, answers: QuestionAnswers): void {
   if (type === undefined || type === "complete" || type === "input_required") return;
   if (type === "task" && call.method === "tools/call") {
     if (declaresTasks(answers, revision)) return;
@@ -41,13 +41,13 @@ function checkType(call: Call, type: unknown, revision: Revision, answers: Answe
   throw invalid(call, `result has the resultType ${clip(JSON.stringify(type))}, which it cannot have`);
 }
 
-function rejectionOf(call: Call, error: unknown): Error {
+function rejectionOf(call: SentCall, error: unknown): Error {
   if (!isObject(error) || !Number.isSafeInteger(error["code"])) return invalid(call, "error has no code");
   const { code, message, data } = error as { code: number; message?: unknown; data?: unknown };
   return new RpcRejection({ code, message: typeof message === "string" ? message : `Error ${code}`, data });
 }
 
-function invalid(call: Call, problem: string): InvalidResponse {
+function invalid(call: SentCall, problem: string): InvalidResponse {
   return new InvalidResponse(`${call.what}: the server's ${problem}`);
 }
 

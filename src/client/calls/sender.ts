@@ -8,17 +8,17 @@ import { later } from "../../base/async/later.ts";
 import { untilAborted } from "../../base/async/promises.ts";
 import { encodeHeaderValue } from "../../protocol/header-value.ts";
 import type { JsonObject } from "../../base/wire/message.ts";
-import type { Answers } from "../answering/question.ts";
-import { pause } from "../channel/backoff.ts";
+import type { QuestionAnswers } from "../answering/question.ts";
+import { backoffPause } from "../channel/backoff.ts";
 import type { Channel } from "../channel/channel.ts";
-import type { Connection } from "../connection/connection.ts";
+import type { ServerConnection } from "../connection/connection.ts";
 import type { HeaderFields } from "../settings/auth.ts";
 import { ConnectionLost, HttpFailure, InvalidResponse, RpcRejection } from "../settings/errors.ts";
 import type { ClientEvent } from "../settings/events.ts";
 import type { Backoff, ClientLimits } from "../settings/limits.ts";
 import type { CallSettings } from "../settings/options.ts";
 import { failingOf, mayRepeat, Tries } from "./attempts.ts";
-import { Call } from "./call.ts";
+import { SentCall } from "./call.ts";
 import type { CallTimes, CoreRequestOptions } from "./core.ts";
 import { ProgressRoutes } from "./progress.ts";
 import { RequestText } from "./request-text.ts";
@@ -53,18 +53,23 @@ const explainedCodes: ReadonlySet<number> = new Set([
 export class Sender {
   /** Put into each modern request: the lowest level of log messages that the server sends about it. */
   logLevel: LogLevel | undefined;
-  readonly #connection: Connection;
-  readonly #answers: Answers;
+  readonly #connection: ServerConnection;
+  readonly #answers: QuestionAnswers;
   readonly #settings: SenderSettings;
   readonly #closing: Ending;
   readonly #text: RequestText;
   readonly #progress: ProgressRoutes;
   /** The calls that wait between attempts or for answers, not for a response. */
-  readonly #waiting = new Set<Call>();
+  readonly #waiting = new Set<SentCall>();
   #inFlight = 0;
 
   /** After `closing` is over, the sender sends nothing more. */
-  constructor(connection: Connection, answers: Answers, settings: SenderSettings, closing: Ending) {
+  constructor(
+    connection: ServerConnection,
+    answers: QuestionAnswers,
+    settings: SenderSettings,
+    closing: Ending,
+  ) {
     this.#connection = connection;
     this.#answers = answers;
     this.#settings = settings;
@@ -102,7 +107,7 @@ export class Sender {
   }
 
   /** Converts a failure to the error that the caller receives. */
-  async #outcomeOf(call: Call, error: unknown): Promise<unknown> {
+  async #outcomeOf(call: SentCall, error: unknown): Promise<unknown> {
     if (error instanceof ConnectionLost) return lossOf(call, error);
     const isExplained =
       error instanceof RpcRejection && explainedCodes.has(error.code) && !call.options.verbatim;
@@ -112,7 +117,7 @@ export class Sender {
 
   /** Answers the questions of a result, and returns the parameters of the next round. */
   async #nextRound(
-    call: Call,
+    call: SentCall,
     params: JsonObject | undefined,
     result: JsonObject,
     round: number,
@@ -129,13 +134,13 @@ export class Sender {
     for (const call of this.#waiting) call.abandon(this.#closing.reason);
   }
 
-  #begin(method: string, params: JsonObject | undefined, options: CoreRequestOptions): Call {
+  #begin(method: string, params: JsonObject | undefined, options: CoreRequestOptions): SentCall {
     const { limits } = this.#settings;
     this.#closing.throwIfOver();
     if (options.signal?.aborted) throw options.signal.reason;
     if (this.#inFlight >= limits.maxInFlight) throw tooManyInFlight(method, limits);
     this.#inFlight++;
-    return new Call(method, params, options, this.timesOf(options), this.#answers, this.#connection);
+    return new SentCall(method, params, options, this.timesOf(options), this.#answers, this.#connection);
   }
 
   timesOf(options: CallSettings | undefined): CallTimes {
@@ -144,7 +149,7 @@ export class Sender {
   }
 
   /** Sends a call until it has a result. Rejects with the error that is its outcome. */
-  async #attempt(call: Call): Promise<JsonObject> {
+  async #attempt(call: SentCall): Promise<JsonObject> {
     for (;;) {
       let channel: Channel | undefined;
       if (call.end !== undefined) throw call.end.reason;
@@ -163,7 +168,7 @@ export class Sender {
   }
 
   /** Gives a call a new id, text and headers for its next attempt. */
-  #prepare(call: Call): void {
+  #prepare(call: SentCall): void {
     const { revision, hasHeaders } = this.#connection.peer;
     const { options } = call;
     if (call.hasToken) this.#progress.remove(call.id);
@@ -177,7 +182,7 @@ export class Sender {
   }
 
   /** Waits until a call can be sent again. Throws if the failure is the outcome of the call. */
-  async #recover(call: Call, channel: Channel | undefined, error: unknown): Promise<void> {
+  async #recover(call: SentCall, channel: Channel | undefined, error: unknown): Promise<void> {
     if (call.end !== undefined) throw call.end.reason;
     if (channel === undefined || this.#closing.isOver) throw call.loss ?? error;
     if (call.options.verbatim) throw error;
@@ -192,11 +197,11 @@ export class Sender {
     if (waitMs === undefined || waitMs >= call.leftMs || !(await this.#mayRepeat(call, error))) throw error;
     const { message: reason } = error as Error;
     observe?.({ type: "retry", method: call.method, attempt: call.attempts + 1, waitMs, reason });
-    if (waitMs > 0) await this.#pausing(call, pause(waitMs, call.signal));
+    if (waitMs > 0) await this.#pausing(call, backoffPause(waitMs, call.signal));
   }
 
   /** Whether a call may be sent again, although the server may have run it. */
-  async #mayRepeat(call: Call, error: unknown): Promise<boolean> {
+  async #mayRepeat(call: SentCall, error: unknown): Promise<boolean> {
     if (!(error instanceof ConnectionLost && error.mayHaveRun)) return true;
     call.loss = error;
     const { method, options } = call;
@@ -204,7 +209,7 @@ export class Sender {
     return this.#wait(call, Promise.resolve(mayRepeat(method, reissue, options.isRepeatable)));
   }
 
-  async #visitPages(call: Call, rejection: RpcRejection): Promise<void> {
+  async #visitPages(call: SentCall, rejection: RpcRejection): Promise<void> {
     const { timeoutMs, limits } = this.#settings;
     const { RequiredUrls } = await questions.get();
     call.signal.throwIfAborted();
@@ -220,7 +225,7 @@ export class Sender {
   }
 
   /** Waits for `work`, or until the call ends early. */
-  async #wait<T>(call: Call, work: Promise<T>): Promise<T> {
+  async #wait<T>(call: SentCall, work: Promise<T>): Promise<T> {
     this.#waiting.add(call);
     try {
       return await untilAborted(work, call.signal);
@@ -230,7 +235,7 @@ export class Sender {
   }
 
   /** Like `#wait`, but the time does not count as silence of the server. */
-  async #pausing(call: Call, work: Promise<void>): Promise<void> {
+  async #pausing(call: SentCall, work: Promise<void>): Promise<void> {
     call.isPaused = true;
     await this.#wait(call, work);
     call.isPaused = false;
@@ -241,7 +246,7 @@ export class Sender {
     return result["resultType"] === "input_required" && this.#connection.peer.revision.era === "modern";
   }
 
-  #report(call: Call, outcome: "ok" | "error" | "cancelled", error?: unknown): void {
+  #report(call: SentCall, outcome: "ok" | "error" | "cancelled", error?: unknown): void {
     const { method, name, attempts } = call;
     const { observe } = this.#settings;
     if (observe === undefined) return;
@@ -251,7 +256,7 @@ export class Sender {
 }
 
 /** Over HTTP, the headers that repeat parts of the message. */
-function mirroredOf(call: Call, revision: Revision): HeaderFields | undefined {
+function mirroredOf(call: SentCall, revision: Revision): HeaderFields | undefined {
   const { mirrored } = call.options;
   const mirrors = revision.requests.get(call.method)?.mirrors;
   const name = mirrors === undefined ? undefined : call.params?.[mirrors];
@@ -259,7 +264,7 @@ function mirroredOf(call: Call, revision: Revision): HeaderFields | undefined {
 }
 
 /** Names the request in the error for a lost connection, and says whether the server may have run it. */
-function lossOf(call: Call, error: ConnectionLost): ConnectionLost {
+function lossOf(call: SentCall, error: ConnectionLost): ConnectionLost {
   const mayHaveRun = error.mayHaveRun || call.loss !== undefined;
   const outcome = mayHaveRun
     ? "The server may have run it: check before you send it again"
@@ -288,7 +293,7 @@ function tooManyInFlight(method: string, { maxInFlight }: ClientLimits): RangeEr
   );
 }
 
-function tooManyRounds(call: Call, { maxRounds }: ClientLimits): InvalidResponse {
+function tooManyRounds(call: SentCall, { maxRounds }: ClientLimits): InvalidResponse {
   return new InvalidResponse(
     `${call.what}: the server asked again after ${maxRounds} answers: raise limits.maxRounds if it needs more`,
   );

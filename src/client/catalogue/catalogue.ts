@@ -2,7 +2,7 @@
 import type { ReadResourceResult } from "../settings/received.ts";
 import type { JsonObject } from "../../base/wire/message.ts";
 import { ResultCache } from "../cache/result-cache.ts";
-import type { Core } from "../calls/core.ts";
+import type { ClientCore } from "../calls/core.ts";
 import { InvalidResponse } from "../settings/errors.ts";
 import type { RememberedTool } from "../settings/remembered.ts";
 import type { CallOptions } from "../settings/options.ts";
@@ -13,15 +13,15 @@ import { Lists } from "./lists.ts";
 import { ToolCalls } from "./tool-calls.ts";
 
 /** The catalogue of one server, as its client sees it. */
-export class Catalogue {
+export class ServerCatalogue {
   readonly lists: Lists;
   readonly definitions: Definitions;
   readonly toolCalls: ToolCalls;
-  readonly #core: Core;
+  readonly #core: ClientCore;
   readonly #known: KnownTools;
   readonly #cache: ResultCache;
 
-  constructor(core: Core, hasCache: boolean, remembered?: readonly RememberedTool[]) {
+  constructor(core: ClientCore, hasCache: boolean, remembered?: readonly RememberedTool[]) {
     const known = (this.#known = new KnownTools(core, remembered));
     this.#core = core;
     this.#cache = new ResultCache(core, hasCache);

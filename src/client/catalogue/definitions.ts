@@ -1,7 +1,7 @@
 // Finds the definition of a tool for a call, and lists the tools if it is unknown.
 import { inBackground } from "../../base/async/timers.ts";
 import { clip } from "../../base/errors.ts";
-import type { Core, CoreRequestOptions } from "../calls/core.ts";
+import type { ClientCore, CoreRequestOptions } from "../calls/core.ts";
 import { CallTimeout } from "../settings/errors.ts";
 import type { MirroredArgument } from "./mirrored.ts";
 import type { KnownTool, KnownTools } from "./known-tools.ts";
@@ -26,7 +26,7 @@ export type ListingOptions = Pick<
 
 /** Finds definitions. If a listing fails, the failure is reported and the call continues. */
 export class Definitions {
-  readonly #core: Core;
+  readonly #core: ClientCore;
   readonly #lists: Lists;
   readonly #known: KnownTools;
   /** The running listings, which all waiting calls share: one that may use the cache, and one that must not. */
@@ -34,7 +34,7 @@ export class Definitions {
   /** The names that a listing did not have. */
   readonly #missing = new Map<string, { readonly at: number; readonly moment: number }>();
 
-  constructor(core: Core, lists: Lists, known: KnownTools) {
+  constructor(core: ClientCore, lists: Lists, known: KnownTools) {
     this.#core = core;
     this.#lists = lists;
     this.#known = known;

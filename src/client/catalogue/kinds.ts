@@ -2,7 +2,7 @@
 import type { Prompt, Resource, ResourceTemplate, Tool } from "../settings/received.ts";
 import { findParamHeaders } from "../../protocol/param-headers.ts";
 import { isObject } from "../../base/wire/message.ts";
-import type { Peer } from "../connection/peer.ts";
+import type { ServerFacts } from "../connection/peer.ts";
 
 /** The entries of each list. */
 export interface Entries {
@@ -38,12 +38,12 @@ export const kinds: { readonly [Kind in ListKind]: KindRow } = {
 };
 
 /** Whether calls repeat arguments as HTTP headers: where the names of tools are repeated too. */
-export function hasParamHeaders({ hasHeaders, revision }: Peer): boolean {
+export function hasParamHeaders({ hasHeaders, revision }: ServerFacts): boolean {
   return hasHeaders && revision.requests.get("tools/call")?.mirrors !== undefined;
 }
 
 /** Why an entry cannot be used, or undefined. */
-export function entryProblem(kind: ListKind, entry: unknown, peer: Peer): string | undefined {
+export function entryProblem(kind: ListKind, entry: unknown, peer: ServerFacts): string | undefined {
   if (!isObject(entry)) return "it is not an object";
   const { key } = kinds[kind];
   if (typeof entry[key] !== "string") return `it has no ${key}`;

@@ -3,7 +3,7 @@ import { listChanged } from "../../protocol/notifications.ts";
 import type { Tool } from "../settings/received.ts";
 import { type ParamHeader, findParamHeaders } from "../../protocol/param-headers.ts";
 import { sizeOf } from "../../base/wire/size.ts";
-import type { Core } from "../calls/core.ts";
+import type { ClientCore } from "../calls/core.ts";
 import type { RememberedTool } from "../settings/remembered.ts";
 import type { MirroredArgument } from "./mirrored.ts";
 import { CompiledChecks, OutputCheck } from "./output-check.ts";
@@ -16,7 +16,7 @@ export class KnownTool {
   readonly output: OutputCheck | undefined;
   #headers: readonly ParamHeader[] | undefined;
 
-  constructor(tool: Tool, core: Core, checks: CompiledChecks) {
+  constructor(tool: Tool, core: ClientCore, checks: CompiledChecks) {
     this.tool = tool;
     this.size = sizeOf(tool);
     this.output = tool.outputSchema === undefined ? undefined : new OutputCheck(tool, core, checks);
@@ -40,7 +40,7 @@ export class KnownTool {
 
 /** Learns tools from every list, and forgets them when they may have changed. At its limits it learns no more tools. */
 export class KnownTools {
-  readonly #core: Core;
+  readonly #core: ClientCore;
   readonly #tools = new Map<string, KnownTool>();
   #checks = new CompiledChecks();
   #size = 0;
@@ -49,7 +49,7 @@ export class KnownTools {
   /** The headers of tools that an earlier client has seen. */
   #remembered: ReadonlyMap<string, readonly MirroredArgument[]>;
 
-  constructor(core: Core, remembered: readonly RememberedTool[] = []) {
+  constructor(core: ClientCore, remembered: readonly RememberedTool[] = []) {
     this.#core = core;
     this.#remembered = new Map(remembered.map(({ name, headers = [] }) => [name, headers]));
     const forget = (): void => this.#forget();

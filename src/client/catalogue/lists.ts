@@ -3,7 +3,7 @@ import { clip, errorCodes } from "../../base/errors.ts";
 import { refuseOn } from "../../base/refused-names.ts";
 import { sizeOf } from "../../base/wire/size.ts";
 import type { ResultCache } from "../cache/result-cache.ts";
-import type { Core, CoreRequestOptions } from "../calls/core.ts";
+import type { ClientCore, CoreRequestOptions } from "../calls/core.ts";
 import { beginBudget } from "../channel/channel.ts";
 import { ConnectionLost, InvalidResponse, RpcRejection } from "../settings/errors.ts";
 import type { CallOptions } from "../settings/options.ts";
@@ -27,13 +27,13 @@ export type ListPage<Kind extends ListKind> = { readonly [Name in Kind]: Entries
 
 /** Lists tools, prompts, resources and resource templates. */
 export class Lists {
-  readonly #core: Core;
+  readonly #core: ClientCore;
   readonly #cache: ResultCache;
   readonly #known: KnownTools;
   /** Aborted when the session ends, and with it all its cursors. */
   #session = new AbortController();
 
-  constructor(core: Core, cache: ResultCache, known: KnownTools) {
+  constructor(core: ClientCore, cache: ResultCache, known: KnownTools) {
     this.#core = core;
     this.#cache = cache;
     this.#known = known;

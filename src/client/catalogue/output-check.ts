@@ -3,11 +3,11 @@ import { clip } from "../../base/errors.ts";
 import type { Tool } from "../settings/received.ts";
 import type { StateCache } from "../../protocol/schema/json-schema.ts";
 import { isObject } from "../../base/wire/message.ts";
-import type { Core } from "../calls/core.ts";
+import type { ClientCore } from "../calls/core.ts";
 import { ignore } from "./page.ts";
 
 /** Returns why a value does not match, or undefined. */
-export type Check = (value: unknown) => string | undefined;
+export type ValueCheck = (value: unknown) => string | undefined;
 
 /**
  * Values and keys of an output schema. Compiling more would block the process for too long. Past it, the client does not
@@ -51,25 +51,25 @@ export class CompiledChecks {
 /** The check of one tool's results, compiled on first use. */
 export class OutputCheck {
   readonly #tool: Tool;
-  readonly #core: Core;
+  readonly #core: ClientCore;
   readonly #all: CompiledChecks;
-  #check: Check | undefined;
-  #compiled: Promise<Check> | undefined;
+  #check: ValueCheck | undefined;
+  #compiled: Promise<ValueCheck> | undefined;
 
-  constructor(tool: Tool, core: Core, all: CompiledChecks) {
+  constructor(tool: Tool, core: ClientCore, all: CompiledChecks) {
     this.#tool = tool;
     this.#core = core;
     this.#all = all;
   }
 
   /** The check, if it is already compiled. */
-  get ready(): Check | undefined {
+  get ready(): ValueCheck | undefined {
     this.#all.used(this);
     return this.#check;
   }
 
   /** Compiles the schema. A schema that cannot be compiled is reported once, and every value matches it. */
-  compile(): Promise<Check> {
+  compile(): Promise<ValueCheck> {
     return (this.#compiled ??= this.#compile());
   }
 
@@ -78,8 +78,8 @@ export class OutputCheck {
     this.#check = this.#compiled = undefined;
   }
 
-  async #compile(): Promise<Check> {
-    let check: Check = () => undefined;
+  async #compile(): Promise<ValueCheck> {
+    let check: ValueCheck = () => undefined;
     try {
       const compiled = await compileCheck(this.#tool.outputSchema, this.#all);
       check = this.#check = compiled.check;
@@ -101,7 +101,7 @@ export class OutputCheck {
 async function compileCheck(
   schema: unknown,
   all: CompiledChecks,
-): Promise<{ readonly check: Check; readonly steps: number }> {
+): Promise<{ readonly check: ValueCheck; readonly steps: number }> {
   if (!isObject(schema)) throw new TypeError("is not an object");
   if (exceeds(schema, maxSchemaElements)) throw new RangeError(`has more than ${maxSchemaElements} values`);
   const { compileJsonSchema, jsonSchemaProblem, remoteBudget, StateCache } =
@@ -115,7 +115,7 @@ async function compileCheck(
     throw new TypeError(
       `could block this process: it has a pattern that ${pattern.reason}: ${clip(pattern.source)}`,
     );
-  const check: Check = (value) => {
+  const check: ValueCheck = (value) => {
     const outcome = validate(value);
     return outcome.ok ? undefined : outcome.issues.join("; ");
   };

@@ -1,7 +1,7 @@
 // Reads one page of a list, and leaves out invalid entries.
 import { clip } from "../../base/errors.ts";
 import type { JsonObject } from "../../base/wire/message.ts";
-import type { Core } from "../calls/core.ts";
+import type { ClientCore } from "../calls/core.ts";
 import { InvalidResponse } from "../settings/errors.ts";
 import { type Entries, entryProblem, kinds, type ListKind } from "./kinds.ts";
 
@@ -16,7 +16,11 @@ export interface Page<Kind extends ListKind> {
 export const maxReports = 10;
 
 /** Reads a page. Throws if it is malformed. An invalid entry is left out and reported. */
-export function readPage<Kind extends ListKind>(kind: Kind, result: JsonObject, core: Core): Page<Kind> {
+export function readPage<Kind extends ListKind>(
+  kind: Kind,
+  result: JsonObject,
+  core: ClientCore,
+): Page<Kind> {
   const { method, key } = kinds[kind];
   const { [kind]: entries, nextCursor } = result;
   if (!Array.isArray(entries)) throw new InvalidResponse(`${method}: the result has no array ${kind}`);
@@ -38,6 +42,6 @@ export function readPage<Kind extends ListKind>(kind: Kind, result: JsonObject, 
 }
 
 /** Reports that the client ignores something that the server sent. */
-export function ignore(core: Core, reason: string): void {
+export function ignore(core: ClientCore, reason: string): void {
   core.observe({ type: "ignored", reason });
 }

@@ -4,12 +4,12 @@ import { nearest } from "../../base/options.ts";
 import type { CallToolResult } from "../settings/received.ts";
 import type { JsonObject } from "../../base/wire/message.ts";
 import type { ResultCache } from "../cache/result-cache.ts";
-import type { Core, CoreRequestOptions } from "../calls/core.ts";
+import type { ClientCore, CoreRequestOptions } from "../calls/core.ts";
 import { OutputMismatch, RpcRejection } from "../settings/errors.ts";
 import type { Definitions } from "./definitions.ts";
 import { hasParamHeaders } from "./kinds.ts";
 import { type MirroredArgument, mirroredHeaders } from "./mirrored.ts";
-import type { Check } from "./output-check.ts";
+import type { ValueCheck } from "./output-check.ts";
 
 /** The parameters of `tools/call`. */
 export interface ToolCallParams extends JsonObject {
@@ -23,11 +23,11 @@ const maxNameLength = 100;
 
 /** Sends tool calls, and checks their results. */
 export class ToolCalls {
-  readonly #core: Core;
+  readonly #core: ClientCore;
   readonly #definitions: Definitions;
   readonly #cache: ResultCache;
 
-  constructor(core: Core, definitions: Definitions, cache: ResultCache) {
+  constructor(core: ClientCore, definitions: Definitions, cache: ResultCache) {
     this.#core = core;
     this.#definitions = definitions;
     this.#cache = cache;
@@ -136,7 +136,7 @@ export class ToolCalls {
 
   #judge(
     name: string,
-    check: Check,
+    check: ValueCheck,
     result: CallToolResult,
     isStrict: boolean,
   ): CallToolResult | Promise<CallToolResult> {

@@ -47,7 +47,7 @@ export class Attempts {
  * Resolves after this time, or when the browser is online again and `floorMs` have passed; rejects with the reason of `signal` as
  * soon as it is aborted.
  */
-export function pause(timeMs: number, signal?: AbortSignal, floorMs: number = timeMs): Promise<void> {
+export function backoffPause(timeMs: number, signal?: AbortSignal, floorMs: number = timeMs): Promise<void> {
   return new Promise((resolve, reject) => {
     if (signal?.aborted) return reject(signal.reason as Error);
     const since = performance.now();

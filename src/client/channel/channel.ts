@@ -22,7 +22,7 @@ export function beginBudget(): CallBudget {
 }
 
 /** One request to the server. */
-export interface Outgoing {
+export interface ChannelRequest {
   readonly id: RequestId;
   readonly method: string;
   /** The whole message. */
@@ -71,7 +71,7 @@ export interface Channel {
    * Sends a request, and resolves with its response. Rejects with ConnectionLost, HttpFailure, AuthRequired or InvalidResponse if there
    * is none, or with the reason given to `onAbandoned`.
    */
-  request(outgoing: Outgoing): Promise<RpcResponse>;
+  request(outgoing: ChannelRequest): Promise<RpcResponse>;
   /** Sends a notification or the answer to a request of the server. */
   send(text: string): Promise<void>;
   /**

@@ -58,7 +58,10 @@ export function answersNothing({ id }: RpcResponse): string {
 }
 
 /** The response. The secrets that an error repeats are removed. */
-export function withoutSecrets(response: RpcResponse, secrets: Secrets): RpcResponse | Promise<RpcResponse> {
+export function withoutKnownSecrets(
+  response: RpcResponse,
+  secrets: Secrets,
+): RpcResponse | Promise<RpcResponse> {
   if (!("error" in response)) return response;
   const { error } = response;
   // The data of this error has URLs that the user visits, so they stay unchanged.

@@ -16,8 +16,8 @@ import {
 } from "../settings/errors.ts";
 import type { ClientLimits } from "../settings/limits.ts";
 import { printable } from "../settings/shown.ts";
-import type { Channel, Outgoing, Receiver } from "./channel.ts";
-import { answersNothing, readIncomingText, withoutSecrets } from "./incoming.ts";
+import type { Channel, ChannelRequest, Receiver } from "./channel.ts";
+import { answersNothing, readIncomingText, withoutKnownSecrets } from "./incoming.ts";
 import type { Wire } from "../../base/wire/wire.ts";
 
 /** Why the channel carries no more messages. */
@@ -70,7 +70,7 @@ export class PipeChannel implements Channel {
 
   async listen(): Promise<void> {}
 
-  request(outgoing: Outgoing): Promise<RpcResponse> {
+  request(outgoing: ChannelRequest): Promise<RpcResponse> {
     return new Promise((resolve, reject) => {
       const { id, method } = outgoing;
       if (this.#loss) return reject(this.#lost(method, false));
@@ -183,7 +183,7 @@ export class PipeChannel implements Channel {
     const [only] =
       this.#waiting.size === 1 && !isRequestId(id) && "error" in response ? this.#waiting.keys() : [id];
     const request = isRequestId(only) ? this.#take(only) : undefined;
-    if (request) request.resolve(withoutSecrets(response, this.#receiver.secrets));
+    if (request) request.resolve(withoutKnownSecrets(response, this.#receiver.secrets));
     else if (!isRequestId(id) || !this.#cancelled.delete(id))
       this.#receiver.ignored(answersNothing(response));
   }
@@ -206,7 +206,7 @@ export class PipeChannel implements Channel {
     return request;
   }
 
-  #cancel({ id, isUncancellable }: Outgoing, reason: unknown): void {
+  #cancel({ id, isUncancellable }: ChannelRequest, reason: unknown): void {
     const request = this.#take(id);
     if (request === undefined) return;
     if (this.#cancelled.size >= maxCancelled) this.#cancelled.clear();

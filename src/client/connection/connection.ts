@@ -6,7 +6,7 @@ import { clip, errorCodes, HalyardError } from "../../base/errors.ts";
 import { protocolNotifications } from "../../protocol/notifications.ts";
 import { revisions } from "../../protocol/revisions/index.ts";
 import type { RpcNotification } from "../../base/wire/message.ts";
-import { Attempts, pause } from "../channel/backoff.ts";
+import { Attempts, backoffPause } from "../channel/backoff.ts";
 import type { Channel, Tap, Transport } from "../channel/channel.ts";
 import { tellThrown } from "../settings/checks.ts";
 import { ConnectionLost, HttpFailure, NoCommonRevision, RpcRejection } from "../settings/errors.ts";
@@ -16,7 +16,7 @@ import type { ClientState, StateName } from "../settings/state.ts";
 import { type Agreed, type HandshakeSettings, shakeHands } from "./handshake.ts";
 import { Listeners } from "./listeners.ts";
 import { beginOpening, type Opening } from "./opening.ts";
-import type { Peer } from "./peer.ts";
+import type { ServerFacts } from "./peer.ts";
 import { Reception, type ReceptionSettings } from "./reception.ts";
 import { firstStep } from "./remembering.ts";
 import { saysLegacy, type Step, Wanted } from "./verdicts.ts";
@@ -33,7 +33,7 @@ export interface ConnectionSettings extends HandshakeSettings {
 /** How often each request of the first handshake is tried. */
 const connectTries = 3;
 
-export class Connection {
+export class ServerConnection {
   readonly #settings: ConnectionSettings;
   readonly #wanted: Wanted;
   readonly #attempts: Attempts;
@@ -50,7 +50,7 @@ export class Connection {
   #retired: Reception | undefined;
   /** The channel whose revision was remembered and has not been confirmed by a response. */
   #assumed: Channel | undefined;
-  #peer: Peer | undefined;
+  #peer: ServerFacts | undefined;
   #learnedAt = 0;
   #openedAt = 0;
   #state: ClientState = { name: "connecting", reason: "Not connected yet" };
@@ -72,7 +72,7 @@ export class Connection {
   }
 
   /** The facts about the server, once the client is connected. */
-  get peer(): Peer {
+  get peer(): ServerFacts {
     if (this.#peer === undefined) throw new Error("The client is not connected yet");
     return this.#peer;
   }
@@ -319,7 +319,7 @@ export class Connection {
       const waitMs = attempts.next();
       if (waitMs === undefined) throw this.#fail(reason);
       try {
-        if (attempts.made > 1) await pause(waitMs, this.#closing.signal, 0);
+        if (attempts.made > 1) await backoffPause(waitMs, this.#closing.signal, 0);
         await this.#establish(step, 1);
         await this.#restore();
         if (this.#channel) break;

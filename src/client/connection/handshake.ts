@@ -13,9 +13,9 @@ import {
   type RpcError,
   type RpcResponse,
 } from "../../base/wire/message.ts";
-import type { Answers } from "../answering/question.ts";
-import { Attempts, pause } from "../channel/backoff.ts";
-import { beginBudget, type Channel, type Outgoing, type Transport } from "../channel/channel.ts";
+import type { QuestionAnswers } from "../answering/question.ts";
+import { Attempts, backoffPause } from "../channel/backoff.ts";
+import { beginBudget, type Channel, type ChannelRequest, type Transport } from "../channel/channel.ts";
 import {
   CallTimeout,
   CannotStart,
@@ -25,10 +25,10 @@ import {
 } from "../settings/errors.ts";
 import type { ClientEvent } from "../settings/events.ts";
 import type { Backoff } from "../settings/limits.ts";
-import type { Peer } from "./peer.ts";
+import type { ServerFacts } from "./peer.ts";
 import type { Reception } from "./reception.ts";
 import {
-  type Finding,
+  type HandshakeOutcome,
   isOpaque,
   isTransient,
   judgeInitialized,
@@ -41,7 +41,7 @@ import {
 /** The settings of a handshake. */
 export interface HandshakeSettings {
   readonly info: Implementation;
-  readonly answers: Answers;
+  readonly answers: QuestionAnswers;
   readonly backoff: Backoff;
   readonly connectTimeoutMs: number;
   readonly takeId: () => number;
@@ -62,7 +62,7 @@ export interface HandshakeTask {
 export interface Agreed {
   readonly reception: Reception;
   readonly transport: Transport;
-  readonly peer: Peer;
+  readonly peer: ServerFacts;
 }
 
 /** How long a server on a pipe may be silent before it counts as a legacy one. */
@@ -114,9 +114,9 @@ class Handshake {
   /** The error to report instead of a later failure. */
   #first: Error | undefined;
   /** The request that waits for its response. */
-  #asked: Outgoing | undefined;
+  #asked: ChannelRequest | undefined;
   /** A probe that timed out, but whose response still counts. */
-  #unanswered: Outgoing | undefined;
+  #unanswered: ChannelRequest | undefined;
   /** The step that the late response to that probe demands. */
   #late: Step | undefined;
 
@@ -202,7 +202,7 @@ class Handshake {
   }
 
   /** Sends a request, again after failures that may pass, and returns the finding. */
-  async #ask(step: Request, method: string, params: JsonObject, isShort = false): Promise<Finding> {
+  async #ask(step: Request, method: string, params: JsonObject, isShort = false): Promise<HandshakeOutcome> {
     for (;;) {
       try {
         const reception = await this.#open(step);
@@ -242,7 +242,7 @@ class Handshake {
     const id = this.#settings.takeId();
     const text = JSON.stringify({ jsonrpc: "2.0", id, method, params });
     // A server that does not know the probe does not know its cancellation either.
-    const outgoing: Outgoing = { id, method, text, isUncancellable: true, budget: this.#budget };
+    const outgoing: ChannelRequest = { id, method, text, isUncancellable: true, budget: this.#budget };
     const abandon = (): void => outgoing.onAbandoned?.(signal.reason);
     this.#asked = outgoing;
     signal.addEventListener("abort", abandon);
@@ -255,7 +255,7 @@ class Handshake {
   }
 
   /** The response to a probe, if it arrives in time. A server that responds later still counts as modern. */
-  async #within(probe: Outgoing, response: Promise<RpcResponse>): Promise<RpcResponse> {
+  async #within(probe: ChannelRequest, response: Promise<RpcResponse>): Promise<RpcResponse> {
     const waitMs = Math.min(probeMs, this.#settings.connectTimeoutMs / 2);
     let timer: ReturnType<typeof setTimeout> | undefined;
     const silence = new Promise<never>((_, reject) => {
@@ -271,7 +271,7 @@ class Handshake {
     }
   }
 
-  #hearLate(probe: Outgoing, response: Promise<RpcResponse>): void {
+  #hearLate(probe: ChannelRequest, response: Promise<RpcResponse>): void {
     const { kind, reopens } = this.#transport;
     this.#unanswered = probe;
     const hear = (late: RpcResponse): void => {
@@ -291,7 +291,7 @@ class Handshake {
     if (waitMs === undefined) return false;
     const attempt = this.#attempts.made + 1;
     this.#settings.observe?.({ type: "retry", method, attempt, waitMs, reason: error.message });
-    await pause(waitMs, this.#task.signal).catch((reason: unknown) => {
+    await backoffPause(waitMs, this.#task.signal).catch((reason: unknown) => {
       // The last failure says more than the timeout.
       throw reason instanceof CallTimeout ? error : reason;
     });
@@ -325,7 +325,7 @@ function isOfOlder(error: Error): boolean {
   return error instanceof HttpFailure && olderStatuses.has(error.status);
 }
 
-function readResponse(response: RpcResponse): Finding {
+function readResponse(response: RpcResponse): HandshakeOutcome {
   if (!("error" in response)) return { met: "result", result: response.result };
   const { error } = response;
   return {
@@ -339,7 +339,7 @@ function isRpcError(error: unknown): error is RpcError {
 }
 
 /** The facts that the server sent about itself: a modern one in `_meta`, a legacy one in its result. */
-function peerOf(result: JsonObject, revision: Revision, { address, hasHeaders }: Transport): Peer {
+function peerOf(result: JsonObject, revision: Revision, { address, hasHeaders }: Transport): ServerFacts {
   const { _meta, serverInfo, capabilities, instructions } = result;
   return {
     revision,

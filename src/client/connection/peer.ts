@@ -3,7 +3,7 @@ import type { Implementation, ServerCapabilities } from "../../protocol/model.ts
 import type { Revision } from "../../protocol/revision.ts";
 
 /** The facts about the server. */
-export interface Peer {
+export interface ServerFacts {
   readonly revision: Revision;
   readonly server: Implementation | undefined;
   readonly capabilities: ServerCapabilities;

@@ -11,7 +11,7 @@ import {
   type RpcRequest,
   type RpcResponse,
 } from "../../base/wire/message.ts";
-import type { Answers } from "../answering/question.ts";
+import type { QuestionAnswers } from "../answering/question.ts";
 import { Attempts } from "../channel/backoff.ts";
 import type { Channel, Receiver, Tap, Transport } from "../channel/channel.ts";
 import type { Secrets } from "../redaction/secrets.ts";
@@ -22,7 +22,7 @@ import { isTransient } from "./verdicts.ts";
 
 /** Receives what a reception passes on. */
 export interface ReceptionSettings {
-  readonly answers: Answers;
+  readonly answers: QuestionAnswers;
   readonly tap: Tap | undefined;
   readonly backoff: Backoff;
   readonly observe: ((event: ClientEvent) => void) | undefined;

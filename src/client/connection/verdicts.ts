@@ -14,7 +14,7 @@ import {
 type Kind = Transport["kind"];
 
 /** The outcome of a handshake request: a result, an error response, a failure without a response, or silence. */
-export type Finding =
+export type HandshakeOutcome =
   | { readonly met: "result"; readonly result: unknown }
   | { readonly met: "error"; readonly error: RpcError }
   | { readonly met: "failure" | "silence"; readonly error: Error };
@@ -123,7 +123,7 @@ export class Wanted {
 }
 
 /** The step after the outcome of `server/discover`. */
-export function judgeProbe(finding: Finding, kind: Kind, wanted: Wanted): Step {
+export function judgeProbe(finding: HandshakeOutcome, kind: Kind, wanted: Wanted): Step {
   if (finding.met === "result") return judgeDiscovered(finding.result, wanted);
   if (finding.met === "error") {
     const { error } = finding;
@@ -184,7 +184,7 @@ function follow(verdict: Verdict, error: Error, wanted: Wanted): Step {
 }
 
 /** The step after the outcome of `initialize`. `wasHeard`: the server has responded to a probe before. */
-export function judgeInitialized(finding: Finding, wanted: Wanted, wasHeard: boolean): Step {
+export function judgeInitialized(finding: HandshakeOutcome, wanted: Wanted, wasHeard: boolean): Step {
   if (finding.met === "result") return judgeAgreed(finding.result, wanted);
   if (finding.met !== "error") return { do: "fail", error: finding.error };
   const { error } = finding;

@@ -5,7 +5,7 @@ import { ignoreRejection } from "../../base/async/promises.ts";
 import { inBackground, within } from "../../base/async/timers.ts";
 import type { Revision } from "../../protocol/revision.ts";
 import { encodeNotification, type RequestId, type RpcResponse } from "../../base/wire/message.ts";
-import type { Channel, Outgoing, Receiver } from "../channel/channel.ts";
+import type { Channel, ChannelRequest, Receiver } from "../channel/channel.ts";
 import { answersNothing } from "../channel/incoming.ts";
 import { ConnectionLost, InvalidResponse } from "../settings/errors.ts";
 import { shownUrl } from "../settings/shown.ts";
@@ -15,7 +15,7 @@ import { refusals } from "./auth.ts";
 import { failureOf } from "./failure.ts";
 import type { GetStream } from "./get-stream.ts";
 import { ChannelHeaders, isSessionId } from "./headers.ts";
-import type { Link } from "./link.ts";
+import type { HttpLink } from "./link.ts";
 import { sessionLoss } from "./loss.ts";
 
 import { Post } from "./post.ts";
@@ -43,7 +43,7 @@ export interface HttpChannelOptions {
   readonly backoff: Backoff;
 }
 
-export class HttpChannel implements Channel, Link {
+export class HttpChannel implements Channel, HttpLink {
   readonly url: string;
   readonly requester: Requester;
   readonly headers: ChannelHeaders;
@@ -86,7 +86,7 @@ export class HttpChannel implements Channel, Link {
     return this.#stream?.isOpen ?? false;
   }
 
-  request(outgoing: Outgoing): Promise<RpcResponse> {
+  request(outgoing: ChannelRequest): Promise<RpcResponse> {
     return new Promise((resolve, reject) => {
       if (this.#end) return reject(this.#end);
       const post = new Post(this, outgoing, resolve, reject);

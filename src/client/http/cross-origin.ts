@@ -1,5 +1,5 @@
 // For pages of another origin than the server: names what the server must allow, because browsers hide why a request failed.
-import type { HttpRequest } from "./send.ts";
+import type { SentRequest } from "./send.ts";
 
 /**
  * The headers that a browser sends without the server's permission. `content-type` is not one of them, because it is JSON here.
@@ -9,7 +9,7 @@ const sentFreely = /^accept$|-language$/;
 /**
  * Names what the server must allow, for a request that failed without a reason. Empty if the server has the origin of the page.
  */
-export function permissionHint({ url, headers }: HttpRequest): string {
+export function permissionHint({ url, headers }: SentRequest): string {
   const page = pageBeyond(url);
   if (!page) return "";
   const names = Object.keys(headers).filter((name) => !sentFreely.test(name));

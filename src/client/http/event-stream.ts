@@ -15,7 +15,7 @@ const sendable = /^[\x20-\x7e]+$/;
  */
 const maxIdLength = 1024;
 
-export class EventStream {
+export class ReceivedStream {
   readonly #url: string;
   readonly #maxBytes: number;
   readonly #take: (data: string, event: SseEvent) => void;

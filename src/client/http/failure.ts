@@ -52,7 +52,7 @@ function isErrorResponse(body: string): boolean {
 }
 
 /** Whether the unchanged request may succeed later. */
-export function isTransient(status: number): boolean {
+export function isTransientFailure(status: number): boolean {
   return status === 408 || status === 429 || (status >= 500 && status !== 501);
 }
 

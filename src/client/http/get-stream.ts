@@ -1,9 +1,9 @@
 // The stream of a legacy session for messages outside requests: opened by GET, and reopened after a loss.
-import { Attempts, pause } from "../channel/backoff.ts";
+import { Attempts, backoffPause } from "../channel/backoff.ts";
 import { readIncomingText } from "../channel/incoming.ts";
-import { EventStream } from "./event-stream.ts";
+import { ReceivedStream } from "./event-stream.ts";
 import { type GetOutcome, readByGet } from "./get.ts";
-import type { Link } from "./link.ts";
+import type { HttpLink } from "./link.ts";
 import { Silence } from "./silence.ts";
 
 const name = "get";
@@ -18,8 +18,8 @@ const longLivedMs = 30_000;
 const closed = Symbol("closed");
 
 export class GetStream {
-  readonly #link: Link;
-  readonly #events: EventStream;
+  readonly #link: HttpLink;
+  readonly #events: ReceivedStream;
   readonly #attempts: Attempts;
   readonly #whole = new AbortController();
   /** Aborts the open connection, or the next one. */
@@ -32,10 +32,10 @@ export class GetStream {
   #settle: () => void = () => {};
   isOpen = false;
 
-  constructor(link: Link) {
+  constructor(link: HttpLink) {
     this.#link = link;
     this.#attempts = new Attempts(link.backoff, true);
-    this.#events = new EventStream(link.url, link.limits.maxBytes, (data, { type }) => {
+    this.#events = new ReceivedStream(link.url, link.limits.maxBytes, (data, { type }) => {
       if (type === "message") this.#take(data);
     });
   }
@@ -73,7 +73,7 @@ export class GetStream {
       const floorMs = Math.max(outcome.floorMs ?? 0, this.#events.retryMs);
       const waitMs = this.#nextWait(outcome, floorMs);
       if (waitMs === undefined) return;
-      await pause(waitMs, this.#whole.signal, floorMs);
+      await backoffPause(waitMs, this.#whole.signal, floorMs);
     }
   }
 

@@ -1,9 +1,9 @@
 // Opens a stream of events with GET, from the start or after the last event, and reads it to its end.
 import type { CallBudget } from "../channel/channel.ts";
 import { ConnectionLost, InvalidResponse } from "../settings/errors.ts";
-import { type EventStream, isEventStream } from "./event-stream.ts";
-import { isTransient, readRetryAfter } from "./failure.ts";
-import type { Link } from "./link.ts";
+import { type ReceivedStream, isEventStream } from "./event-stream.ts";
+import { isTransientFailure, readRetryAfter } from "./failure.ts";
+import type { HttpLink } from "./link.ts";
 import type { HttpReply } from "./send.ts";
 import type { Silence } from "./silence.ts";
 
@@ -26,7 +26,11 @@ export interface GetOptions {
 }
 
 /** Rejects only when the signal is aborted. */
-export async function readByGet(link: Link, events: EventStream, options: GetOptions): Promise<GetOutcome> {
+export async function readByGet(
+  link: HttpLink,
+  events: ReceivedStream,
+  options: GetOptions,
+): Promise<GetOutcome> {
   const { signal, budget, silence, onOpen } = options;
   const { lastId } = events;
   let isOpen = false;
@@ -59,6 +63,6 @@ function refusalOf(reply: HttpReply): GetOutcome {
   // A success without an event stream may be an extra reply to an earlier request on the same connection.
   const isStray = status < 300 && reply.mayBeStray;
   if (isStray) reply.distrust?.();
-  const kind = isStray || isTransient(status) ? "failed" : "refused";
+  const kind = isStray || isTransientFailure(status) ? "failed" : "refused";
   return { kind, status, floorMs, reason: `the server answered ${status}` };
 }

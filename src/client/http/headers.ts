@@ -1,7 +1,7 @@
 // The headers of a client's requests: the protocol's own, and those that the user adds.
 import { ConfigurationError } from "../../base/errors.ts";
 import type { Revision } from "../../protocol/revision.ts";
-import type { Outgoing } from "../channel/channel.ts";
+import type { ChannelRequest } from "../channel/channel.ts";
 import type { Secrets } from "../redaction/secrets.ts";
 import type { HeaderFields } from "../settings/auth.ts";
 
@@ -83,7 +83,7 @@ export class ChannelHeaders {
     this.#others = { ...this.#common, ...agreed };
   }
 
-  ofRequest({ method, headers, mirrored }: Outgoing): Record<string, string> {
+  ofRequest({ method, headers, mirrored }: ChannelRequest): Record<string, string> {
     const fields = this.#isModern ? { ...this.#posts, "mcp-method": method } : { ...this.#posts };
     if (headers !== undefined) {
       const added = checkHeaders(headers);

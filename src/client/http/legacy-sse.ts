@@ -8,7 +8,7 @@ import { ConnectionLost, HttpFailure } from "../settings/errors.ts";
 import { shownUrl } from "../settings/shown.ts";
 import type { HeaderFields } from "../settings/auth.ts";
 import type { ClientLimits } from "../settings/limits.ts";
-import { EventStream, isEventStream } from "./event-stream.ts";
+import { ReceivedStream, isEventStream } from "./event-stream.ts";
 import { failureOf, wrongTypeOf } from "./failure.ts";
 import { sessionLoss } from "./loss.ts";
 
@@ -67,7 +67,7 @@ class LegacySseWire implements Wire {
     if (reply.status !== 200) throw await failureOf(reply, url, this.#secrets);
     if (!isEventStream(reply)) throw await wrongTypeOf(reply, url, this.#secrets);
     return new Promise((resolve, reject) => {
-      const events = new EventStream(url, this.#options.limits.maxBytes, (data, { type }) => {
+      const events = new ReceivedStream(url, this.#options.limits.maxBytes, (data, { type }) => {
         if (type === "message" && this.#endpoint !== undefined) return this.onMessage(data);
         if (type !== "endpoint" || this.#endpoint !== undefined) return;
         this.#endpoint = endpointOf(data, url);

@@ -6,7 +6,7 @@ import type { ChannelHeaders } from "./headers.ts";
 import type { Requester } from "./requester.ts";
 import type { HttpReply } from "./send.ts";
 
-export interface Link {
+export interface HttpLink {
   readonly url: string;
   readonly requester: Requester;
   readonly headers: ChannelHeaders;

@@ -2,7 +2,7 @@
 import { ConnectionLost, InvalidResponse } from "../settings/errors.ts";
 import { shownUrl } from "../settings/shown.ts";
 import { permissionHint } from "./cross-origin.ts";
-import type { HttpRequest } from "./send.ts";
+import type { SentRequest } from "./send.ts";
 
 interface SystemError {
   readonly code?: unknown;
@@ -18,7 +18,7 @@ export function reasonOf(error: unknown): string {
 }
 
 /** The error for a request that got no reply, or whose reply was cut off. */
-export function lossOf(error: unknown, request: HttpRequest, hasReply = false): ConnectionLost {
+export function lossOf(error: unknown, request: SentRequest, hasReply = false): ConnectionLost {
   const isOpaque = error instanceof TypeError && error.cause === undefined;
   const hint = isOpaque && !hasReply ? permissionHint(request) : "";
   const text = `The connection to ${shownUrl(request.url)} broke: ${reasonOf(error)}${hint}`;

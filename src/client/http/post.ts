@@ -2,14 +2,14 @@
 import { later } from "../../base/async/later.ts";
 import { inBackground } from "../../base/async/timers.ts";
 import type { RpcNotification, RpcRequest, RpcResponse } from "../../base/wire/message.ts";
-import { Attempts, pause } from "../channel/backoff.ts";
-import type { Outgoing } from "../channel/channel.ts";
-import { type IncomingSink, readIncomingText, withoutSecrets } from "../channel/incoming.ts";
+import { Attempts, backoffPause } from "../channel/backoff.ts";
+import type { ChannelRequest } from "../channel/channel.ts";
+import { type IncomingSink, readIncomingText, withoutKnownSecrets } from "../channel/incoming.ts";
 import { ConnectionLost, HttpFailure, InvalidResponse } from "../settings/errors.ts";
 import { shownUrl } from "../settings/shown.ts";
-import { EventStream, isEventStream } from "./event-stream.ts";
+import { ReceivedStream, isEventStream } from "./event-stream.ts";
 import { isGatewayLoss, wrongTypeOf } from "./failure.ts";
-import type { Link } from "./link.ts";
+import type { HttpLink } from "./link.ts";
 
 import type { HttpReply } from "./send.ts";
 import { Silence } from "./silence.ts";
@@ -26,8 +26,8 @@ const resuming = later(
 );
 
 export class Post implements IncomingSink {
-  readonly outgoing: Outgoing;
-  readonly #link: Link;
+  readonly outgoing: ChannelRequest;
+  readonly #link: HttpLink;
   readonly #resolve: (response: RpcResponse | Promise<RpcResponse>) => void;
   readonly #reject: (reason: unknown) => void;
   readonly #controller = new AbortController();
@@ -39,8 +39,8 @@ export class Post implements IncomingSink {
   #hasStray = false;
 
   constructor(
-    link: Link,
-    outgoing: Outgoing,
+    link: HttpLink,
+    outgoing: ChannelRequest,
     resolve: (response: RpcResponse | Promise<RpcResponse>) => void,
     reject: (reason: unknown) => void,
   ) {
@@ -88,7 +88,7 @@ export class Post implements IncomingSink {
     const { id } = response;
     const isOurs = id === this.outgoing.id || (id == null && "error" in response);
     if (isOurs) {
-      if (this.#settle()) this.#resolve(withoutSecrets(response, this.#link.receiver.secrets));
+      if (this.#settle()) this.#resolve(withoutKnownSecrets(response, this.#link.receiver.secrets));
     } else if (!this.#link.respond(response)) this.#hasStray = true;
   }
 
@@ -188,7 +188,7 @@ export class Post implements IncomingSink {
     const { url, limits, isLegacy, receiver } = this.#link;
     const { isStream } = this.outgoing;
     let linger: ReturnType<typeof setTimeout> | undefined;
-    const events = new EventStream(url, limits.maxBytes, (text, { type }) => {
+    const events = new ReceivedStream(url, limits.maxBytes, (text, { type }) => {
       if (type !== "message") return;
       this.#attempts?.reset();
       this.#receive(text);
@@ -214,7 +214,7 @@ export class Post implements IncomingSink {
   }
 
   /** Resumes the stream after its last event, as often as needed. */
-  async #resume(events: EventStream): Promise<void> {
+  async #resume(events: ReceivedStream): Promise<void> {
     this.#attempts = new Attempts(this.#link.backoff, true);
     const { signal } = this.#controller;
     const readByGet = await resuming.get();
@@ -222,7 +222,7 @@ export class Post implements IncomingSink {
       floorMs = Math.max(floorMs, events.retryMs);
       const waitMs = this.#attempts.next(floorMs);
       if (waitMs === undefined) return this.fail(this.#cut("the stream could not be resumed"));
-      await pause(waitMs, signal, floorMs);
+      await backoffPause(waitMs, signal, floorMs);
       const outcome = await readByGet(this.#link, events, { signal, budget: this.outgoing.budget });
       if (this.#isSettled) return;
       if (outcome.kind === "refused") return this.fail(this.#cut(outcome.reason));

@@ -6,7 +6,7 @@ import { shownUrl } from "../settings/shown.ts";
 import type { Credentials } from "./auth.ts";
 import type { Refused } from "./refusals.ts";
 
-import type { HttpReply, HttpRequest, Send } from "./send.ts";
+import type { HttpReply, SentRequest, Send } from "./send.ts";
 
 /**
  * Redirects of a request. The client follows them to the same origin only. Past it, the request fails with `HttpFailure`,
@@ -15,7 +15,7 @@ import type { HttpReply, HttpRequest, Send } from "./send.ts";
 const maxRedirects = 5;
 
 /** A request to whose headers the requester may add. */
-export interface Asked extends HttpRequest {
+export interface OpenRequest extends SentRequest {
   readonly headers: Record<string, string>;
   readonly signal: AbortSignal;
   /** The budget of the call that the request belongs to. @default {a new one} */
@@ -36,7 +36,7 @@ export class Requester {
   }
 
   /** Resolves with a reply that is neither a redirect nor a refusal of credentials. */
-  async send(asked: Asked): Promise<HttpReply> {
+  async send(asked: OpenRequest): Promise<HttpReply> {
     const hasOwn = "authorization" in asked.headers;
     const budget: Refused["budget"] = asked.budget ?? { signIns: 0 };
     let { url } = asked;
@@ -61,7 +61,7 @@ export class Requester {
     }
   }
 
-  async #reply(asked: HttpRequest): Promise<HttpReply> {
+  async #reply(asked: SentRequest): Promise<HttpReply> {
     try {
       const reply = await this.#send(asked);
       this.#hasReplied = true;

@@ -1,14 +1,14 @@
 // Sends HTTP requests with `fetch`, the global one or your own.
 import { collect } from "./body.ts";
 import { lossOf } from "./loss.ts";
-import type { HttpReply, HttpRequest, Send } from "./send.ts";
+import type { HttpReply, SentRequest, Send } from "./send.ts";
 
 const decoder = new TextDecoder();
 
 /** `unreachableBy` returns the error for a request that was never sent, if the runtime can tell. */
 export function sendByFetch(
   fetch: typeof globalThis.fetch,
-  unreachableBy?: (error: unknown, request: HttpRequest) => Error | undefined,
+  unreachableBy?: (error: unknown, request: SentRequest) => Error | undefined,
 ): Send {
   return async (request) => {
     const { url, method, headers, body, signal } = request;
@@ -29,10 +29,10 @@ export function sendByFetch(
 
 class FetchReply implements HttpReply {
   readonly mayBeStray = true;
-  readonly #request: HttpRequest;
+  readonly #request: SentRequest;
   readonly #response: Response;
 
-  constructor(request: HttpRequest, response: Response) {
+  constructor(request: SentRequest, response: Response) {
     this.#request = request;
     this.#response = response;
   }

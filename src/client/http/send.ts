@@ -2,7 +2,7 @@
 import type { HeaderFields } from "../settings/auth.ts";
 
 /** One HTTP request. */
-export interface HttpRequest {
+export interface SentRequest {
   readonly url: string;
   readonly method: "POST" | "GET" | "DELETE";
   readonly headers: HeaderFields;
@@ -37,7 +37,7 @@ export interface HttpReply {
  * ConnectionLost, or with any reason once the signal is aborted.
  */
 export interface Send {
-  (request: HttpRequest): Promise<HttpReply>;
+  (request: SentRequest): Promise<HttpReply>;
   /** Closes idle connections now, and the others after their requests; until the next request. */
   closeIdle?(): void;
 }

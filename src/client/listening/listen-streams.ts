@@ -2,7 +2,7 @@
 import { clip, errorCodes } from "../../base/errors.ts";
 import { metaKeys } from "../../protocol/meta.ts";
 import { isObject, type RequestId, type RpcNotification } from "../../base/wire/message.ts";
-import type { Core } from "../calls/core.ts";
+import type { ClientCore } from "../calls/core.ts";
 import { CallTimeout, ConnectionLost, InvalidResponse, RpcRejection } from "../settings/errors.ts";
 import {
   changeNotifications,
@@ -28,13 +28,13 @@ interface ListenStream {
 }
 
 export class ListenStreams implements Source {
-  readonly #core: Core;
+  readonly #core: ClientCore;
   readonly #timeoutMs: number;
   readonly #open = new Map<unknown, ListenStream>();
   #isRouting = false;
 
   /** `timeoutMs`: how long a server may take to acknowledge a subscription. */
-  constructor(core: Core, timeoutMs: number) {
+  constructor(core: ClientCore, timeoutMs: number) {
     this.#core = core;
     this.#timeoutMs = timeoutMs;
   }

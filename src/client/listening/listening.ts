@@ -1,8 +1,8 @@
 // One listening: it subscribes, subscribes again after a loss, and passes on the changes.
 import { AsyncClosing, type AsyncDisposal } from "../../base/async/disposal.ts";
 import { isThenable } from "../../base/async/promises.ts";
-import type { Core } from "../calls/core.ts";
-import { Attempts, pause } from "../channel/backoff.ts";
+import type { ClientCore } from "../calls/core.ts";
+import { Attempts, backoffPause } from "../channel/backoff.ts";
 import { ConnectionLost, HttpFailure } from "../settings/errors.ts";
 import type { Backoff } from "../settings/limits.ts";
 import { ChangeQueue } from "./change-queue.ts";
@@ -50,7 +50,7 @@ export interface Listening extends AsyncIterable<Change>, AsyncDisposal {
 
 /** The parts of the client that a listening needs. */
 export interface ListeningParts {
-  readonly core: Core;
+  readonly core: ClientCore;
   readonly backoff: Backoff;
   /** The source for the server's current era. */
   readonly source: () => Source;
@@ -184,7 +184,7 @@ export class LiveListening extends AsyncClosing implements Listening, Sink {
     const wake = (): void => woken.abort();
     const forget = this.#parts.core.onReopened(wake);
     this.#signal.addEventListener("abort", wake);
-    await pause(waitMs, woken.signal, floorMs).catch(() => {});
+    await backoffPause(waitMs, woken.signal, floorMs).catch(() => {});
     this.#signal.removeEventListener("abort", wake);
     forget();
   }

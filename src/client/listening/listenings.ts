@@ -1,6 +1,6 @@
 // Opens listenings, the same on every revision.
 import { func, type Known, signal as abortSignal, type Table } from "../../base/kinds.ts";
-import type { Core } from "../calls/core.ts";
+import type { ClientCore } from "../calls/core.ts";
 import { checkCallOptions } from "../settings/checks.ts";
 import type { Backoff } from "../settings/limits.ts";
 import { checkFilter, type ListenFilter } from "./filter.ts";
@@ -21,7 +21,10 @@ const knownCallback: Table = { onChange: func };
 export class Listenings {
   readonly #parts: ListeningParts;
 
-  constructor(core: Core, { backoff, timeoutMs }: { readonly backoff: Backoff; readonly timeoutMs: number }) {
+  constructor(
+    core: ClientCore,
+    { backoff, timeoutMs }: { readonly backoff: Backoff; readonly timeoutMs: number },
+  ) {
     const sources = { modern: new ListenStreams(core, timeoutMs), legacy: new SessionSubscriptions(core) };
     this.#parts = { core, backoff, source: () => sources[core.peer.revision.era] };
   }

@@ -1,6 +1,6 @@
 // Subscriptions at a legacy server: its notifications reach the whole session, and a new session starts without subscriptions.
 import type { RpcNotification } from "../../base/wire/message.ts";
-import type { Core } from "../calls/core.ts";
+import type { ClientCore } from "../calls/core.ts";
 import {
   changeNotifications,
   changeOf,
@@ -26,13 +26,13 @@ interface Subscriber {
 }
 
 export class SessionSubscriptions implements Source {
-  readonly #core: Core;
+  readonly #core: ClientCore;
   readonly #subscribers = new Set<Subscriber>();
   /** The holds of the current session. */
   #holds: UriHolds;
   #isRouting = false;
 
-  constructor(core: Core) {
+  constructor(core: ClientCore) {
     this.#core = core;
     this.#holds = new UriHolds(core);
   }

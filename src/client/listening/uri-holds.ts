@@ -1,5 +1,5 @@
 // The resource subscriptions of one legacy session: one at the server for each URI, shared by all listenings.
-import type { Core } from "../calls/core.ts";
+import type { ClientCore } from "../calls/core.ts";
 import { ConnectionLost, RpcRejection } from "../settings/errors.ts";
 import type { CallSettings } from "../settings/options.ts";
 
@@ -19,13 +19,13 @@ const parallel = 16;
 const unsubscribeMs = 5000;
 
 export class UriHolds {
-  readonly #core: Core;
+  readonly #core: ClientCore;
   readonly #holds = new Map<string, Hold>();
   /** Aborts the running requests. */
   readonly #running = new Set<AbortController>();
   #end: ConnectionLost | undefined;
 
-  constructor(core: Core) {
+  constructor(core: ClientCore) {
     this.#core = core;
   }
 

@@ -1,6 +1,6 @@
 // What `connect` is given to obtain tokens: for a person, or for a machine.
 import type { AuthRefusal, AuthReply, AuthRequest, ClientAuth, HeaderFields } from "../settings/auth.ts";
-import type { Grant } from "./grants/grant.ts";
+import type { TokenGrant } from "./grants/grant.ts";
 import { clientCredentialsGrant, enterpriseGrant, workloadGrant } from "./grants/machine.ts";
 import { personGrant } from "./grants/person.ts";
 import type { Identity } from "./registration.ts";
@@ -138,7 +138,7 @@ export function workloadIdentity(options: WorkloadIdentityOptions): OAuth {
 
 function create(
   options: SharedOAuthOptions & Identity,
-  grant: Grant,
+  grant: TokenGrant,
   trusted: readonly string[] = [],
 ): OAuth {
   const { issuer, store = memoryStore() } = options;

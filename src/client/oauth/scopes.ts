@@ -7,7 +7,7 @@ function union(...lists: readonly (readonly string[] | undefined)[]): string[] {
 }
 
 /** What decides about scopes. */
-export interface Asking {
+export interface ScopeFacts {
   readonly challenge: Challenge;
   /** The scopes of the resource's metadata. */
   readonly ofResource: readonly string[] | undefined;
@@ -24,7 +24,14 @@ export interface Asking {
  * The challenge decides, else the metadata of the resource; what was asked for before stays, or the person would lose it. If no scope
  * is named, `offline_access` is not added: alone, it would take the place of the scopes that the server grants by default.
  */
-export function scopesToAsk({ challenge, ofResource, ofServer, before, wanted, byPerson }: Asking): string[] {
+export function scopesToAsk({
+  challenge,
+  ofResource,
+  ofServer,
+  before,
+  wanted,
+  byPerson,
+}: ScopeFacts): string[] {
   const named = union(before, challenge.scope ?? ofResource, wanted);
   const isOffline = byPerson && named.length > 0 && ofServer?.includes("offline_access") === true;
   return isOffline ? union(named, ["offline_access"]) : named;

@@ -5,7 +5,7 @@ import { shownUrl } from "../settings/shown.ts";
 import { announcedServer, formerServer, unguided } from "./discovery/authorization-server.ts";
 import { type FoundResource, findResource } from "./discovery/resource-metadata.ts";
 import { authenticationOf } from "./grants/client-authentication.ts";
-import type { Grant, Party, Waiting } from "./grants/grant.ts";
+import type { TokenGrant, Party, GrantWait } from "./grants/grant.ts";
 import { Proofs } from "./grants/proofs.ts";
 import { requestTokens, TokenRefusal } from "./grants/token-request.ts";
 import { Net } from "./net/net.ts";
@@ -19,7 +19,7 @@ import type { TokenStore } from "./store/token-store.ts";
 
 /** What the parts of one OAuth share. */
 export interface OAuthSettings {
-  readonly grant: Grant;
+  readonly grant: TokenGrant;
   readonly options: SharedOAuthOptions & Identity;
   readonly store: TokenStore;
   /** Addresses that the user has given. */
@@ -34,7 +34,7 @@ export interface Need {
   /** Whether a refresh would not help: a scope is missing, or refreshed tokens are refused too. */
   readonly isNewGrant: boolean;
   readonly revision: string | undefined;
-  readonly waiting: Waiting;
+  readonly waiting: GrantWait;
 }
 
 export interface Obtained {

@@ -11,7 +11,7 @@ import { urlToHttpOptions } from "node:url";
 import { ageOf, type Moment, thisMoment } from "../../base/async/age.ts";
 import { collect } from "../http/body.ts";
 import { lossOf } from "../http/loss.ts";
-import type { HttpReply, HttpRequest, Send } from "../http/send.ts";
+import type { HttpReply, SentRequest, Send } from "../http/send.ts";
 import { InvalidResponse } from "../settings/errors.ts";
 import { shownUrl } from "../settings/shown.ts";
 import { isUnsentBy, unreachable } from "./node-unreachable.ts";
@@ -63,7 +63,7 @@ export function nodeSend(): Send {
     return (secure ??= wayOf(request, new SecureAgent({ keepAlive: true }), "secureConnect"));
   };
   let target: { readonly url: string; readonly options: RequestOptions } = { url: "", options: {} };
-  const send = async (request: HttpRequest): Promise<HttpReply> => {
+  const send = async (request: SentRequest): Promise<HttpReply> => {
     const { url } = request;
     if (keptAt && ageOf(keptAt) > idleMs) closeFree();
     isClosing = false;
@@ -121,7 +121,7 @@ function keepIdleBriefly(agent: Agent, mayKeep: () => boolean): Reusing {
 function sendBy(
   { request, agent, connections, reusing }: Way,
   target: RequestOptions,
-  asked: HttpRequest,
+  asked: SentRequest,
 ): Promise<HttpReply> {
   const { method, headers, body, signal } = asked;
   return new Promise((resolve, reject) => {
@@ -157,11 +157,11 @@ function wasClosed(): Error {
 class NodeReply implements HttpReply {
   readonly status: number;
   readonly mayBeStray: boolean;
-  readonly #asked: HttpRequest;
+  readonly #asked: SentRequest;
   readonly #message: IncomingMessage;
   readonly #socket: Socket;
 
-  constructor(asked: HttpRequest, message: IncomingMessage, mayBeStray: boolean) {
+  constructor(asked: SentRequest, message: IncomingMessage, mayBeStray: boolean) {
     this.mayBeStray = mayBeStray;
     // The message drops its socket when it ends.
     this.#socket = message.socket;

@@ -2,7 +2,7 @@
 // browsers do not.
 import { reasonOf } from "../http/loss.ts";
 import { sendByFetch } from "../http/send-by-fetch.ts";
-import type { HttpRequest, Send } from "../http/send.ts";
+import type { SentRequest, Send } from "../http/send.ts";
 import { ConnectionLost } from "../settings/errors.ts";
 import { shownUrl } from "../settings/shown.ts";
 
@@ -78,7 +78,7 @@ export function isUnsentBy(error: unknown): boolean {
 }
 
 /** The error for a request that was never sent. */
-export function unreachable(error: unknown, { url }: HttpRequest): ConnectionLost {
+export function unreachable(error: unknown, { url }: SentRequest): ConnectionLost {
   const [reason = ""] = reasonOf(error).trim().split("\n", 1);
   const [, mistake] = mistakes.find(([sign]) => sign.test(reason)) ?? [];
   const problem = mistake?.(new URL(url)) ?? "check the address, and that the server runs";

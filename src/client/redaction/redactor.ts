@@ -5,13 +5,13 @@ import { isPlainHeader, isSecretSetting } from "./secret-names.ts";
 export const redacted = "[redacted]";
 
 /** A value that a client has sent or received, and its name. */
-export interface Known {
+export interface KnownValue {
   readonly name: string;
   readonly value: string;
 }
 
 /** Creates the redactor for these values. */
-export type RedactorOf = (known: Iterable<Known>) => Redactor;
+export type RedactorOf = (known: Iterable<KnownValue>) => Redactor;
 
 /** A value to look for. */
 interface Secret {
@@ -51,7 +51,7 @@ interface Place {
 }
 
 /** Creates a redactor for those values that are secrets. */
-export function redactorOf(known: Iterable<Known>): Redactor {
+export function redactorOf(known: Iterable<KnownValue>): Redactor {
   const secrets: Secret[] = [];
   for (const { name, value } of known) secrets.push(...secretsIn(name, value));
   return new Redactor(secrets);

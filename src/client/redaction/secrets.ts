@@ -1,6 +1,6 @@
 // The secrets of one client: its tokens, headers, session ids and the like. The redactor is loaded when a text is shown.
 import { type Later, later } from "../../base/async/later.ts";
-import type { Known, Redactor, RedactorOf } from "./redactor.ts";
+import type { KnownValue, Redactor, RedactorOf } from "./redactor.ts";
 
 /**
  * The newest values of one source that are remembered: tokens and sessions change, and a server chooses the length of its session
@@ -20,7 +20,7 @@ export const redaction: Later<RedactorOf> = later(
 /** The values of one source. */
 class Source {
   /** The newest value is last. */
-  readonly known = new Map<string, Known>();
+  readonly known = new Map<string, KnownValue>();
   readonly #most: number;
   #characters = 0;
 
@@ -72,7 +72,7 @@ export class Secrets {
     return this.#sources.size === 0 ? value : this.redactor(await redaction.get()).value(value);
   }
 
-  *#all(): Iterable<Known> {
+  *#all(): Iterable<KnownValue> {
     for (const { known } of this.#sources.values()) yield* known.values();
   }
 }

@@ -5,7 +5,7 @@ import { unfitForJson } from "../../base/wire/json-fit.ts";
 import { isObject } from "../../base/wire/message.ts";
 
 /** Refuses the object form of other clients. */
-export function checkName(method: string, name: unknown, args: string): void {
+export function checkArgumentName(method: string, name: unknown, args: string): void {
   if (typeof name === "string") return;
   const given = (name as { readonly name?: unknown } | undefined)?.name;
   const shown = typeof given === "string" ? given : "name";
@@ -20,7 +20,7 @@ function checkArguments(method: string, tool: string, args: unknown): void {
 
 /** `given`: the arguments after the name. */
 export function checkCall(method: string, name: unknown, given: readonly unknown[]): void {
-  checkName(method, name, '{ city: "Oslo" }');
+  checkArgumentName(method, name, '{ city: "Oslo" }');
   if (given.length > 2)
     throw new TypeError(`${method} takes (name, args, options): there is no schema of the result`);
   checkArguments(method, name as string, given[0]);

@@ -5,17 +5,17 @@ import { type Known, milliseconds, signal as abortSignal, textRecord } from "../
 import { refuseNames, type RefusedNames } from "../../base/refused-names.ts";
 import type { CallToolResult } from "../settings/received.ts";
 import type { JsonObject } from "../../base/wire/message.ts";
-import type { Answers } from "../answering/question.ts";
-import type { Core, CoreRequestOptions } from "../calls/core.ts";
-import type { Catalogue } from "../catalogue/catalogue.ts";
+import type { QuestionAnswers } from "../answering/question.ts";
+import type { ClientCore, CoreRequestOptions } from "../calls/core.ts";
+import type { ServerCatalogue } from "../catalogue/catalogue.ts";
 import { beginBudget } from "../channel/channel.ts";
 import { checkCallback } from "../settings/arguments.ts";
 import { checkCallOptions } from "../settings/checks.ts";
 import { CallTimeout, TaskEnded } from "../settings/errors.ts";
 import type { CallOptions } from "../settings/options.ts";
 import { TaskRequests } from "./requests.ts";
-import { hasEnded, type ReadTask, type TaskState } from "./task.ts";
-import { type AwaitedTask, Waiting } from "./waiting.ts";
+import { taskHasEnded, type ReadTask, type TaskState } from "./task.ts";
+import { type AwaitedTask, TaskWaiting } from "./waiting.ts";
 
 /** A task as JSON, with which any client of the same server and user can continue it. */
 export interface StoredTask {
@@ -74,10 +74,10 @@ const knownTaskOptions: Known<TaskOptions> = {
 };
 
 /** The parts of the client that tasks need. */
-export interface TaskParts {
-  readonly core: Core;
-  readonly answers: Answers;
-  readonly catalogue: Catalogue;
+export interface TaskHandleParts {
+  readonly core: ClientCore;
+  readonly answers: QuestionAnswers;
+  readonly catalogue: ServerCatalogue;
   /** Converts the result for the user: checks it against the tool's output schema, and throws it if `throwOnError`. */
   finish(tool: string, result: JsonObject, options: CallOptions): CallToolResult | Promise<CallToolResult>;
 }
@@ -104,21 +104,21 @@ export class OpenTask implements TaskHandle, AwaitedTask {
   readonly requests: TaskRequests;
   readonly asked: Set<string> = new Set();
   readonly progressToken: string | number | undefined;
-  readonly #parts: TaskParts;
+  readonly #parts: TaskHandleParts;
   readonly #options: TaskOrigin["options"];
   readonly #callbacks = new Set<(state: TaskState) => void>();
   #state: TaskState;
   #expiresAt: number;
   /** When the client first saw the task: the time that the server keeps it runs from then. */
   readonly #since = performance.now();
-  #waiting: { readonly waiting: Waiting; callers: number } | undefined;
+  #waiting: { readonly waiting: TaskWaiting; callers: number } | undefined;
   #result: JsonObject | undefined;
 
   static {
     refuseNames(this.prototype, otherNames);
   }
 
-  constructor(tool: string, id: string, state: TaskState, origin: TaskOrigin, parts: TaskParts) {
+  constructor(tool: string, id: string, state: TaskState, origin: TaskOrigin, parts: TaskHandleParts) {
     this.tool = tool;
     this.requests = new TaskRequests(id, parts.core);
     this.progressToken = origin.progressToken;
@@ -195,7 +195,7 @@ export class OpenTask implements TaskHandle, AwaitedTask {
 
   /** Cancels a task whose result the caller will not fetch, if the server can be reached. */
   abandon(error: unknown): void {
-    if (!hasEnded(this.#state) && !(error instanceof TaskEnded)) ignoreRejection(this.cancel());
+    if (!taskHasEnded(this.#state) && !(error instanceof TaskEnded)) ignoreRejection(this.cancel());
   }
 
   #tell(callback: (state: TaskState) => void): void {
@@ -209,9 +209,9 @@ export class OpenTask implements TaskHandle, AwaitedTask {
     }
   }
 
-  #beginWaiting(options: CallOptions): Waiting {
+  #beginWaiting(options: CallOptions): TaskWaiting {
     const { core, answers } = this.#parts;
-    const waiting = new Waiting(this, core, answers, options);
+    const waiting = new TaskWaiting(this, core, answers, options);
     ignoreRejection(waiting.outcome);
     return waiting;
   }
@@ -239,13 +239,13 @@ export class FinishedTask implements TaskHandle {
   readonly tool: string;
   readonly id: undefined;
   readonly #result: JsonObject;
-  readonly #parts: TaskParts;
+  readonly #parts: TaskHandleParts;
 
   static {
     refuseNames(this.prototype, otherNames);
   }
 
-  constructor(tool: string, result: JsonObject, parts: TaskParts) {
+  constructor(tool: string, result: JsonObject, parts: TaskHandleParts) {
     this.tool = tool;
     this.#result = result;
     this.#parts = parts;

@@ -1,11 +1,11 @@
 // The questions of a task: each generation of tasks has its own way to ask them and to receive the answers.
 import type { JsonObject } from "../../base/wire/message.ts";
-import type { Answers } from "../answering/question.ts";
+import type { QuestionAnswers } from "../answering/question.ts";
 import { answerAll, readQuestions } from "../answering/rounds.ts";
-import type { Core } from "../calls/core.ts";
+import type { ClientCore } from "../calls/core.ts";
 import { InvalidResponse, RpcRejection, shownId } from "../settings/errors.ts";
 import { isPassing, type TaskRequestOptions, type TaskRequests } from "./requests.ts";
-import { hasEnded, type ReadTask } from "./task.ts";
+import { taskHasEnded, type ReadTask } from "./task.ts";
 
 /** Answers the questions that a task waits for. */
 export interface TaskInput {
@@ -15,8 +15,8 @@ export interface TaskInput {
 
 /** The parts that answering questions needs. */
 export interface InputParts {
-  readonly core: Core;
-  readonly answers: Answers;
+  readonly core: ClientCore;
+  readonly answers: QuestionAnswers;
   readonly requests: TaskRequests;
   /** The keys of the questions that were asked: each is asked once for each task. */
   readonly asked: Set<string>;
@@ -69,7 +69,7 @@ export class UpdateInput implements TaskInput {
     } catch (error) {
       if (isPassing(error)) this.#unsent = { ...(this.#unsent as JsonObject | undefined), ...inputResponses };
       // The task may have ended meanwhile, and then it needs no answers.
-      else if (!(error instanceof RpcRejection) || !hasEnded((await requests.get(options)).state))
+      else if (!(error instanceof RpcRejection) || !taskHasEnded((await requests.get(options)).state))
         throw error;
     }
   }

@@ -2,7 +2,7 @@
 import { errorCodes } from "../../base/errors.ts";
 import { encodeHeaderValue } from "../../protocol/header-value.ts";
 import type { JsonObject } from "../../base/wire/message.ts";
-import type { Core, CoreRequestOptions } from "../calls/core.ts";
+import type { ClientCore, CoreRequestOptions } from "../calls/core.ts";
 import { CallTimeout, ConnectionLost, HttpFailure, RpcRejection, TaskEnded } from "../settings/errors.ts";
 import type { CallOptions } from "../settings/options.ts";
 import { type ReadTask, readTask } from "./task.ts";
@@ -13,9 +13,9 @@ export type TaskRequestOptions = Pick<CallOptions, "headers" | "timeoutMs" | "si
 /** Sends requests about one task. All of them may be sent again. */
 export class TaskRequests {
   readonly id: string;
-  readonly #core: Core;
+  readonly #core: ClientCore;
 
-  constructor(id: string, core: Core) {
+  constructor(id: string, core: ClientCore) {
     this.id = id;
     this.#core = core;
   }

@@ -36,7 +36,7 @@ export interface ReadTask {
   readonly body: JsonObject;
 }
 
-export function hasEnded({ status }: TaskState): boolean {
+export function taskHasEnded({ status }: TaskState): boolean {
   return isFinal[status];
 }
 

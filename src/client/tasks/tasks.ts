@@ -13,7 +13,7 @@ import {
   OpenTask,
   type StoredTask,
   type TaskHandle,
-  type TaskParts,
+  type TaskHandleParts,
 } from "./handle.ts";
 import { areTasksRequested } from "./support.ts";
 import { createdTask } from "./task.ts";
@@ -25,10 +25,10 @@ export interface StartTaskOptions extends CallOptions {
 }
 
 /** The tasks of one client. */
-export class Tasks {
-  readonly #parts: TaskParts;
+export class ClientTasks {
+  readonly #parts: TaskHandleParts;
 
-  constructor(parts: TaskParts) {
+  constructor(parts: TaskHandleParts) {
     this.#parts = parts;
   }
 

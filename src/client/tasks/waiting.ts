@@ -2,8 +2,8 @@
 import { longestTimerMs } from "../../base/async/timers.ts";
 import { clip, errorCodes } from "../../base/errors.ts";
 import { isObject, type JsonObject, type RpcNotification } from "../../base/wire/message.ts";
-import type { Answers } from "../answering/question.ts";
-import type { Core } from "../calls/core.ts";
+import type { QuestionAnswers } from "../answering/question.ts";
+import type { ClientCore } from "../calls/core.ts";
 import { reportProgress } from "../calls/progress.ts";
 import { Attempts } from "../channel/backoff.ts";
 import { InvalidResponse, RpcRejection, shownId, TaskEnded } from "../settings/errors.ts";
@@ -12,7 +12,7 @@ import { defaultBackoff } from "../settings/limits.ts";
 import type { CallOptions } from "../settings/options.ts";
 import { type InputParts, ResultInput, type TaskInput, UpdateInput } from "./input.ts";
 import { isPassing, type TaskRequests } from "./requests.ts";
-import { hasEnded, type ReadTask, type TaskState } from "./task.ts";
+import { taskHasEnded, type ReadTask, type TaskState } from "./task.ts";
 
 /** The shortest time between two polls, whatever the server wants. */
 const leastPollMs = 100;
@@ -40,11 +40,11 @@ export interface AwaitedTask {
 export type WaitingOptions = Pick<CallOptions, "headers" | "timeoutMs" | "onProgress">;
 
 /** Waits for one task, from `run` to its outcome or to `stop`. */
-export class Waiting {
+export class TaskWaiting {
   /** Resolves with the result of the task. Rejects with its error, or with TaskEnded. */
   readonly outcome: Promise<JsonObject>;
   readonly #task: AwaitedTask;
-  readonly #core: Core;
+  readonly #core: ClientCore;
   readonly #options: InputParts["options"];
   readonly #input: TaskInput;
   readonly #over = new AbortController();
@@ -53,7 +53,7 @@ export class Waiting {
   /** Shortens the current wait to that time. */
   #wakeIn: (timeMs: number) => void = () => {};
 
-  constructor(task: AwaitedTask, core: Core, answers: Answers, options: WaitingOptions) {
+  constructor(task: AwaitedTask, core: ClientCore, answers: QuestionAnswers, options: WaitingOptions) {
     const { headers, timeoutMs, onProgress } = options;
     this.#task = task;
     this.#core = core;
@@ -93,7 +93,7 @@ export class Waiting {
     const { signal } = this.#options;
     for (;;) {
       const task = await this.#look();
-      if (hasEnded(task.state)) return this.#end(task);
+      if (taskHasEnded(task.state)) return this.#end(task);
       if (task.state.status === "input_required") this.#input.look(task);
       await this.#pause(pollWaitMs(task.state));
       signal.throwIfAborted();

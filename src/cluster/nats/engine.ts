@@ -12,9 +12,9 @@ import { pauseInBackground } from "../../base/async/timers.ts";
 import { EngineClock } from "./clock.ts";
 import { type NatsConnection, reconnectProblem, unusable } from "./connection.ts";
 import { apiErrors, isNoResponders, JetStream } from "./jetstream.ts";
-import { Link } from "./link.ts";
+import { NatsLink } from "./link.ts";
 import { Logs } from "./logs.ts";
-import { Names, tokenOf } from "./names.ts";
+import { NatsNames, tokenOf } from "./names.ts";
 import { Values } from "./values.ts";
 
 /** The oldest server version with everything that the engine needs. */
@@ -24,17 +24,17 @@ const [oldestMajor, oldestMinor] = [2, 9];
 const [shortestPauseMs, longestPauseMs] = [5, 500];
 
 export class NatsEngine implements Engine {
-  readonly #link: Link;
+  readonly #link: NatsLink;
   readonly #jetstream: JetStream;
-  readonly #names: Names;
+  readonly #names: NatsNames;
   readonly #clock: EngineClock;
   readonly #values: Values;
   readonly #logs: Logs;
 
-  private constructor(connection: NatsConnection, join: EngineJoin, names: Names) {
+  private constructor(connection: NatsConnection, join: EngineJoin, names: NatsNames) {
     const { receiver, logger } = join;
     this.#names = names;
-    this.#link = new Link({ connection, receiver, logger, prepare: () => this.#prepare() });
+    this.#link = new NatsLink({ connection, receiver, logger, prepare: () => this.#prepare() });
     const [link, jetstream] = [this.#link, new JetStream(this.#link)];
     this.#jetstream = jetstream;
     this.#clock = new EngineClock(() => this.#logs.stamp());
@@ -48,7 +48,7 @@ export class NatsEngine implements Engine {
     checkVersion(connection);
     const warning = reconnectProblem(connection);
     if (warning !== undefined) join.logger.warn(warning);
-    const engine = new NatsEngine(connection, join, await Names.of(join.prefix));
+    const engine = new NatsEngine(connection, join, await NatsNames.of(join.prefix));
     try {
       await engine.#open(join);
       return engine;

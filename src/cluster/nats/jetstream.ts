@@ -1,6 +1,6 @@
 // The requests of JetStream that Halyard needs: JSON in both directions, and messages that a stream stores.
 import type { NatsMessage } from "./connection.ts";
-import type { Link, NatsHeaders } from "./link.ts";
+import type { NatsLink, NatsHeaders } from "./link.ts";
 import { textFromBase64 } from "../../base/wire/base64.ts";
 
 /** The errors of JetStream that Halyard handles, by their meaning. */
@@ -21,7 +21,7 @@ interface ApiError {
 }
 
 /** The reply of JetStream to a request. */
-export type Reply<Result> = Result & { readonly error?: ApiError };
+export type JetStreamReply<Result> = Result & { readonly error?: ApiError };
 
 /** A message as a stream stores it. */
 export interface StoredMessage {
@@ -52,9 +52,9 @@ const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 
 export class JetStream {
-  readonly #link: Link;
+  readonly #link: NatsLink;
 
-  constructor(link: Link) {
+  constructor(link: NatsLink) {
     this.#link = link;
   }
 
@@ -63,7 +63,7 @@ export class JetStream {
     name: string,
     body: object | undefined,
     expected: readonly number[] = [],
-  ): Promise<Reply<Result>> {
+  ): Promise<JetStreamReply<Result>> {
     const payload = encoder.encode(body && JSON.stringify(body));
     return this.#replyOf<Result>(await this.#request(`$JS.API.${name}`, payload), expected);
   }
@@ -95,7 +95,7 @@ export class JetStream {
     if (text === undefined) return undefined;
     const headers = textFromBase64(message.hdrs ?? "") ?? "";
     const field = (name: string): number | undefined =>
-      numberOf(new RegExp(`^${name}: (\\d+)`, "m").exec(headers)?.[1]);
+      numberIn(new RegExp(`^${name}: (\\d+)`, "m").exec(headers)?.[1]);
     const [ttlMs, since, maxBytes] = [field(ttlHeader), field(sinceHeader), field(maxBytesHeader)];
     return { sequence: message.seq, text, storedAt: Date.parse(message.time), ttlMs, since, maxBytes };
   }
@@ -113,8 +113,8 @@ export class JetStream {
     }
   }
 
-  #replyOf<Result>(message: NatsMessage, expected: readonly number[]): Reply<Result> {
-    const reply = JSON.parse(decoder.decode(message.data)) as Reply<Result>;
+  #replyOf<Result>(message: NatsMessage, expected: readonly number[]): JetStreamReply<Result> {
+    const reply = JSON.parse(decoder.decode(message.data)) as JetStreamReply<Result>;
     const { error } = reply;
     if (error === undefined || expected.includes(error.err_code)) return reply;
     const failure = new Error(`JetStream: ${error.description} (${error.err_code})`, { cause: error });
@@ -133,14 +133,14 @@ export function deliveredMessage({ data, reply, headers }: NatsMessage): StoredM
     sequence: Number(sequence),
     text: decoder.decode(data),
     storedAt: Number(nanoseconds) / 1e6,
-    ttlMs: numberOf(headers?.get(ttlHeader)),
-    since: numberOf(headers?.get(sinceHeader)),
-    maxBytes: numberOf(headers?.get(maxBytesHeader)),
+    ttlMs: numberIn(headers?.get(ttlHeader)),
+    since: numberIn(headers?.get(sinceHeader)),
+    maxBytes: numberIn(headers?.get(maxBytesHeader)),
     pending: Number(pending),
   };
 }
 
-export function numberOf(text: string | undefined): number | undefined {
+export function numberIn(text: string | undefined): number | undefined {
   return text ? Number(text) : undefined;
 }
 

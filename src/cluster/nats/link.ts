@@ -18,7 +18,7 @@ export interface LinkOptions {
   readonly prepare: () => Promise<void>;
 }
 
-export class Link {
+export class NatsLink {
   readonly #options: LinkOptions;
   readonly #statuses: AsyncIterable<{ readonly type: string }> & { stop?: () => void };
   readonly #waiting = new Set<(error: Error) => void>();

@@ -1,6 +1,6 @@
 // Reads of a log: a consumer for each, which delivers page by page, so that the server never sends more than a connection takes.
 import { deliveredMessage, type JetStream, type StoredMessage } from "./jetstream.ts";
-import type { Link } from "./link.ts";
+import type { NatsLink } from "./link.ts";
 
 /** Nanoseconds after which the server forgets a consumer without a reader. */
 const inactiveThreshold = 5e9;
@@ -26,7 +26,7 @@ interface Consumer {
 }
 
 export class LogReads {
-  readonly #link: Link;
+  readonly #link: NatsLink;
   readonly #jetstream: JetStream;
   readonly #stream: string;
   readonly #inbox: (id: string) => string;
@@ -34,7 +34,7 @@ export class LogReads {
   #running = 0;
   #pages = 0;
 
-  constructor(link: Link, jetstream: JetStream, stream: string, inbox: (id: string) => string) {
+  constructor(link: NatsLink, jetstream: JetStream, stream: string, inbox: (id: string) => string) {
     this.#link = link;
     this.#jetstream = jetstream;
     this.#stream = stream;

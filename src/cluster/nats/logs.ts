@@ -4,12 +4,12 @@ import { byteLength } from "../../backplane/stored.ts";
 import { ignoreRejection } from "../../base/async/promises.ts";
 import type { EngineClock } from "./clock.ts";
 import type { NatsMessage, NatsSubscription } from "./connection.ts";
-import { type JetStream, maxBytesHeader, numberOf, type StoredMessage } from "./jetstream.ts";
-import type { Link } from "./link.ts";
+import { type JetStream, maxBytesHeader, numberIn, type StoredMessage } from "./jetstream.ts";
+import type { NatsLink } from "./link.ts";
 import { LogReads } from "./log-reads.ts";
 import { LogWindows } from "./log-windows.ts";
-import { type Names, tokenOf } from "./names.ts";
-import { Stream } from "./stream.ts";
+import { type NatsNames, tokenOf } from "./names.ts";
+import { NatsStream } from "./stream.ts";
 
 /**
  * How many times its `keepMs` an entry stays on the server, because the expiry of a message cannot be extended while its log is
@@ -32,19 +32,19 @@ interface Followed {
 }
 
 export interface LogsOptions {
-  readonly link: Link;
+  readonly link: NatsLink;
   readonly jetstream: JetStream;
   readonly clock: EngineClock;
-  readonly names: Names;
+  readonly names: NatsNames;
   readonly node: string;
   readonly entry: (log: string, entry: LogEntry) => void;
 }
 
 export class Logs {
   readonly #options: LogsOptions;
-  readonly #entries: Stream;
+  readonly #entries: NatsStream;
   /** A mark for each followed log, which keeps the log even if no entries are added. */
-  readonly #marks: Stream;
+  readonly #marks: NatsStream;
   readonly #reads: LogReads;
   readonly #followed = new Map<string, Followed>();
   /**
@@ -57,14 +57,14 @@ export class Logs {
   constructor(options: LogsOptions) {
     this.#options = options;
     const { jetstream, names, link, node } = options;
-    this.#entries = new Stream(jetstream, {
+    this.#entries = new NatsStream(jetstream, {
       name: names.stream("log"),
       subjects: [names.subject("log", "*"), names.subject("clock")],
       // One more than a log has, to know the number before the first entry.
       max_msgs_per_subject: maxLogEntries + 1,
       republish: { src: names.subject("log", "*"), dest: names.subject("live", "{{wildcard(1)}}") },
     });
-    this.#marks = new Stream(jetstream, {
+    this.#marks = new NatsStream(jetstream, {
       name: names.stream("followed"),
       subjects: [names.subject("followed", "*")],
       max_msgs_per_subject: 1,
@@ -76,7 +76,7 @@ export class Logs {
     this.#reads = new LogReads(link, jetstream, this.#entries.name, (id) => names.subject("inbox", node, id));
   }
 
-  get streams(): Iterable<Stream> {
+  get streams(): Iterable<NatsStream> {
     return [this.#entries, this.#marks];
   }
 
@@ -219,7 +219,7 @@ export class Logs {
     if (followed === undefined || !(sequence > previous)) return;
     const entry = this.#entryOf({ sequence, previous, text: new TextDecoder().decode(data) });
     this.#options.entry(log, entry);
-    this.#windows.add(log, sequence, data.length, numberOf(headers?.get(maxBytesHeader)));
+    this.#windows.add(log, sequence, data.length, numberIn(headers?.get(maxBytesHeader)));
     if (previous === 0) this.#knowSince(log, sequence);
     followed.arrived = entry.sequence;
     this.#stopAfter(log, followed.last);

@@ -25,15 +25,15 @@ export async function tokenOf(text: string): Promise<string> {
 }
 
 /** The names of one prefix. */
-export class Names {
+export class NatsNames {
   readonly #prefix: string;
 
   private constructor(prefix: string) {
     this.#prefix = prefix;
   }
 
-  static async of(prefix: string): Promise<Names> {
-    return new Names(await tokenOf(prefix));
+  static async of(prefix: string): Promise<NatsNames> {
+    return new NatsNames(await tokenOf(prefix));
   }
 
   stream(part: string): string {

@@ -2,7 +2,7 @@
 import { ignoreRejection } from "../../base/async/promises.ts";
 import { inBackground } from "../../base/async/timers.ts";
 import { unusable } from "./connection.ts";
-import { apiErrors, type JetStream, type Reply } from "./jetstream.ts";
+import { apiErrors, type JetStream, type JetStreamReply } from "./jetstream.ts";
 
 /** The differences between the streams of the cluster. */
 export interface StreamShape {
@@ -30,7 +30,7 @@ const numbersPerMs = 1000;
 /** Attempts to raise the age of a stream. */
 const maxAttempts = 20;
 
-export class Stream {
+export class NatsStream {
   readonly name: string;
   readonly #jetstream: JetStream;
   readonly #shape: StreamShape;
@@ -110,7 +110,7 @@ export class Stream {
     inBackground(setTimeout(() => void ignoreRejection(this.#raise()), lookAgainMs));
   }
 
-  #find(expected: readonly number[] = []): Promise<Reply<StreamInfo>> {
+  #find(expected: readonly number[] = []): Promise<JetStreamReply<StreamInfo>> {
     return this.#jetstream.call<StreamInfo>(`STREAM.INFO.${this.name}`, undefined, expected);
   }
 

@@ -3,9 +3,9 @@ import type { CountedKind, StoredValue, ValueKey, ValueKind } from "../../backpl
 import { ignoreRejection } from "../../base/async/promises.ts";
 import type { EngineClock } from "./clock.ts";
 import { apiErrors, type JetStream, type StoredMessage } from "./jetstream.ts";
-import { type Names, tokenOf } from "./names.ts";
+import { type NatsNames, tokenOf } from "./names.ts";
 import { Overdue } from "./overdue.ts";
-import { Stream } from "./stream.ts";
+import { NatsStream } from "./stream.ts";
 
 /** How many operations run at the same time. */
 const atOnce = 64;
@@ -16,7 +16,7 @@ const maxRemovals = 20;
 /** The stream and subject of a value. */
 interface Place {
   readonly kind: ValueKind;
-  readonly stream: Stream;
+  readonly stream: NatsStream;
   readonly subject: string;
 }
 
@@ -34,16 +34,16 @@ const kinds: Readonly<Record<ValueKind, true>> = {
 export class Values {
   readonly #jetstream: JetStream;
   readonly #clock: EngineClock;
-  readonly #names: Names;
-  readonly #streams: ReadonlyMap<ValueKind, Stream>;
+  readonly #names: NatsNames;
+  readonly #streams: ReadonlyMap<ValueKind, NatsStream>;
   readonly #overdue: Readonly<Record<CountedKind, Overdue>>;
 
-  constructor(jetstream: JetStream, clock: EngineClock, names: Names) {
+  constructor(jetstream: JetStream, clock: EngineClock, names: NatsNames) {
     this.#jetstream = jetstream;
     this.#clock = clock;
     this.#names = names;
-    const streamOf = (kind: ValueKind): Stream =>
-      new Stream(jetstream, {
+    const streamOf = (kind: ValueKind): NatsStream =>
+      new NatsStream(jetstream, {
         name: names.stream(kind),
         subjects: [names.subject("v", kind, "*")],
         max_msgs_per_subject: 1,
@@ -54,7 +54,7 @@ export class Values {
     this.#overdue = { session: overdueOf("session"), task: overdueOf("task") };
   }
 
-  get streams(): Iterable<Stream> {
+  get streams(): Iterable<NatsStream> {
     return this.#streams.values();
   }
 
@@ -118,7 +118,7 @@ export class Values {
     for (const overdue of Object.values(this.#overdue)) overdue.clear();
   }
 
-  async #deleteAll(stream: Stream, sequences: readonly number[]): Promise<void> {
+  async #deleteAll(stream: NatsStream, sequences: readonly number[]): Promise<void> {
     for (let from = 0; from < sequences.length; from += atOnce) {
       const some = sequences.slice(from, from + atOnce);
       await Promise.all(some.map((sequence) => this.#delete(stream, sequence)));
@@ -126,7 +126,7 @@ export class Values {
   }
 
   /** Whether the message was still there. */
-  async #delete({ name }: Stream, sequence: number): Promise<boolean> {
+  async #delete({ name }: NatsStream, sequence: number): Promise<boolean> {
     const body = { seq: sequence, no_erase: true };
     const expected = [apiErrors.messageNotDeleted];
     return (await this.#jetstream.call(`STREAM.MSG.DELETE.${name}`, body, expected)).error === undefined;
@@ -136,7 +136,7 @@ export class Values {
     return { kind, stream: this.#stream(kind), subject: this.#names.subject("v", kind, await tokenOf(tag)) };
   }
 
-  #stream(kind: ValueKind): Stream {
+  #stream(kind: ValueKind): NatsStream {
     const stream = this.#streams.get(kind);
     if (stream === undefined) throw new Error(`Unknown kind of value: ${kind}`);
     return stream;

@@ -33,7 +33,7 @@ export interface Emitter {
 }
 
 /** Throws for a client that cannot be used. */
-export function refuse(problem: string): never {
+export function refuseConnection(problem: string): never {
   throw new ConfigurationError("INVALID_OPTION", { subject: "redisBackplane", field: "client" }, problem);
 }
 
@@ -45,7 +45,7 @@ export function backOffMs(attempts: number): number {
   return most / 2 + (Math.random() * most) / 2;
 }
 
-export function oneOf<T>(items: readonly T[]): T {
+export function oneOfMethods<T>(items: readonly T[]): T {
   const item = items[Math.floor(Math.random() * items.length)];
   if (item === undefined) throw new Error("The Redis cluster has no master");
   return item;

@@ -14,9 +14,9 @@ import { maxLogBytes, maxLogEntries } from "../../backplane/engine.ts";
 import type { Logger } from "../../diagnostics/logger.ts";
 import { randomId } from "../../protocol/random-id.ts";
 import type { Commands, Connector, Subscriber } from "./connection.ts";
-import { Link } from "./link.ts";
-import { decodeTag, encodeTag, Names } from "./names.ts";
-import { type Call, type ScriptName, Scripts } from "./scripts.ts";
+import { RedisLink } from "./link.ts";
+import { decodeTag, encodeTag, RedisNames } from "./names.ts";
+import { type ScriptCall, type ScriptName, Scripts } from "./scripts.ts";
 import { checkServer, evictionWarning, readServerInfo } from "./server-info.ts";
 
 /** How long a node follows a log after the entry with which it began. */
@@ -28,11 +28,11 @@ const batchSize = 500;
 const counted: ReadonlySet<ValueKind> = new Set<CountedKind>(["session", "task"]);
 
 export class RedisEngine implements Engine {
-  readonly #names: Names;
+  readonly #names: RedisNames;
   readonly #node: string;
   readonly #logger: Logger;
   readonly #scripts: Scripts;
-  readonly #link: Link;
+  readonly #link: RedisLink;
   /** The logs that this node follows, to follow them again on new connections. */
   readonly #followed = new Set<string>();
   #receiver: EngineReceiver | undefined;
@@ -46,12 +46,12 @@ export class RedisEngine implements Engine {
     { prefix, node, receiver, logger }: EngineJoin,
     scripts: Scripts,
   ) {
-    this.#names = new Names(prefix);
+    this.#names = new RedisNames(prefix);
     this.#node = node;
     this.#receiver = receiver;
     this.#logger = logger;
     this.#scripts = scripts;
-    this.#link = new Link(connector, {
+    this.#link = new RedisLink(connector, {
       prepare: (commands, subscriber) => this.#prepare(commands, subscriber, connector.isCluster),
       lost: (error) => this.#receiver?.lost(error),
       back: () => this.#receiver?.back(),
@@ -202,7 +202,7 @@ export class RedisEngine implements Engine {
     this.#receiver?.entry(decodeTag(log), { sequence: Number(sequence), previous: Number(previous), text });
   }
 
-  async #follow(call: Call, logs: readonly string[], keepMs: number): Promise<void> {
+  async #follow(call: ScriptCall, logs: readonly string[], keepMs: number): Promise<void> {
     const args = [this.#node, wholeMs(keepMs)];
     await inBatches(logs, (log) => this.#scripts.run(call, "follow", this.#names.log(log), args));
   }

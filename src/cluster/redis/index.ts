@@ -9,7 +9,7 @@ import { checkBackplaneOptions } from "../../backplane/options.ts";
 import { backplaneOf } from "../backplane-of.ts";
 import { HalyardError } from "../../base/errors.ts";
 import { type Kind, problemOf } from "../../base/kinds.ts";
-import { type Connector, refuse } from "./connection.ts";
+import { type Connector, refuseConnection } from "./connection.ts";
 import { RedisEngine } from "./engine.ts";
 import { ioRedisClusterConnector, ioRedisConnector } from "./ioredis.ts";
 import { nodeRedisClusterConnector, nodeRedisConnector } from "./node-redis.ts";
@@ -59,7 +59,7 @@ function connectorOf(client: object): Connector {
   }
   if (can("duplicate", "call", "nodes")) return ioRedisClusterConnector(client as never);
   if (can("duplicate", "call", "disconnect")) return ioRedisConnector(client as never);
-  return refuse(problemOf(redisClient, client) ?? "");
+  return refuseConnection(problemOf(redisClient, client) ?? "");
 }
 
 const redisClient: Kind = {

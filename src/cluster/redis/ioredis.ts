@@ -1,5 +1,12 @@
 // Connections with the options of a client of `ioredis` or `iovalkey`.
-import { type Commands, type Connector, type Emitter, isSubscriber, oneOf, refuse } from "./connection.ts";
+import {
+  type Commands,
+  type Connector,
+  type Emitter,
+  isSubscriber,
+  oneOfMethods,
+  refuseConnection,
+} from "./connection.ts";
 
 interface Common extends Emitter {
   readonly status: string;
@@ -76,7 +83,7 @@ function clusterLike(like: IoRedisCluster): Commands {
   return {
     connect: () => cluster.connect(),
     call: (_, [name = "", ...args]) => cluster.call(name.toLowerCase(), args),
-    subscriber: async () => connectionLike(oneOf(cluster.nodes("master"))),
+    subscriber: async () => connectionLike(oneOfMethods(cluster.nodes("master"))),
     onFailure: (listener) =>
       void cluster.on("end", () => listener(new Error("No server of the cluster is left"))),
     close: () => cluster.disconnect(),
@@ -84,6 +91,6 @@ function clusterLike(like: IoRedisCluster): Commands {
 }
 
 function checkClient({ status, mode = "normal" }: Common): void {
-  if (mode !== "normal") refuse(isSubscriber);
-  if (status === "end") refuse("is closed: pass a client that you still use");
+  if (mode !== "normal") refuseConnection(isSubscriber);
+  if (status === "end") refuseConnection("is closed: pass a client that you still use");
 }

@@ -17,7 +17,7 @@ export interface LinkUser {
   back(): void;
 }
 
-export class Link {
+export class RedisLink {
   readonly #connector: Connector;
   readonly #user: LinkUser;
   #commands: Commands | undefined;

@@ -5,7 +5,7 @@ import type { ValueKey, ValueKind } from "../../backplane/engine.ts";
  * All names begin with the prefix. The keys of one tag share a hash tag, so that a cluster keeps them on one server; only the
  * index of a counted kind has one key for all tags.
  */
-export class Names {
+export class RedisNames {
   readonly #prefix: string;
 
   constructor(prefix: string) {

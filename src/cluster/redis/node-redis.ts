@@ -5,8 +5,8 @@ import {
   type Connector,
   type Emitter,
   isSubscriber,
-  oneOf,
-  refuse,
+  oneOfMethods,
+  refuseConnection,
 } from "./connection.ts";
 
 export interface NodeRedis extends Emitter {
@@ -33,7 +33,7 @@ export interface NodeRedisCluster extends Emitter {
 const ours = { commandOptions: {}, keyPrefix: undefined, clientSideCache: undefined };
 
 export function nodeRedisConnector(client: NodeRedis): Connector {
-  if (client.isPubSubActive) refuse(isSubscriber);
+  if (client.isPubSubActive) refuseConnection(isSubscriber);
   return { isCluster: false, create: () => connectionLike(client) };
 }
 
@@ -70,7 +70,7 @@ function clusterLike(like: NodeRedisCluster): Commands {
   return {
     connect: () => cluster.connect(),
     call: (key, command) => cluster.sendCommand(key, false, command),
-    subscriber: async () => connectionLike(await cluster.nodeClient(oneOf(cluster.masters))),
+    subscriber: async () => connectionLike(await cluster.nodeClient(oneOfMethods(cluster.masters))),
     onFailure() {},
     close: () => cluster.destroy(),
   };

@@ -93,7 +93,7 @@ return 1
 export type ScriptName = keyof typeof sources;
 
 /** Sends a command to the server that has this key. */
-export type Call = (key: string, command: readonly string[]) => Promise<unknown>;
+export type ScriptCall = (key: string, command: readonly string[]) => Promise<unknown>;
 
 /** The scripts, by the hashes under which Redis stores them. */
 export class Scripts {
@@ -110,7 +110,7 @@ export class Scripts {
 
   /** Runs a script by its hash, and sends all of it to a server that does not have it. */
   async run(
-    call: Call,
+    call: ScriptCall,
     name: ScriptName,
     keys: readonly [string, ...string[]],
     args: readonly (string | number)[],

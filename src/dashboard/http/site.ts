@@ -4,7 +4,7 @@ import { type Logger, stderrLogger } from "../../diagnostics/logger.ts";
 import { RateLimitedLog } from "../../diagnostics/rate-limited-log.ts";
 import { clip } from "../../base/errors.ts";
 import { Heartbeat } from "../../transports/http/edge/heartbeat.ts";
-import { jsonHeaders, refuse, replyError } from "../../transports/http/edge/replies.ts";
+import { jsonHeaders, refuseWith, replyError } from "../../transports/http/edge/replies.ts";
 import type { HttpBody, HttpRequest, HttpResponder } from "../../transports/http/edge/request.ts";
 import { Unsent } from "../../transports/http/edge/unsent.ts";
 import { refuseContentType } from "../../transports/http/guard/guard.ts";
@@ -75,10 +75,10 @@ export class Site {
     const stranger = this.#visitors.check(request);
     if (stranger !== undefined) {
       log.warn(`Dashboard: ${stranger}`);
-      return refuse(responder, 403, stranger);
+      return refuseWith(responder, 403, stranger);
     }
-    if (/(?:^|&)(?:access_)?token=/i.test(request.query)) return refuse(responder, 400, queryProblem);
-    if (backing === undefined) return refuse(responder, 503, noEndpoint);
+    if (/(?:^|&)(?:access_)?token=/i.test(request.query)) return refuseWith(responder, 400, queryProblem);
+    if (backing === undefined) return refuseWith(responder, 503, noEndpoint);
     request.caller = addressKey(request.address ?? "");
     try {
       await this.#route(request, responder, place, backing);
@@ -100,7 +100,7 @@ export class Site {
     }
     const isFile = isPageFile(segment);
     const isFolder = place === "mount" && /^[\w~-]+$/.test(segment ?? "");
-    if (!isFile && !isFolder) return refuse(responder, 404, "Not found");
+    if (!isFile && !isFolder) return refuseWith(responder, 404, "Not found");
     if (request.method !== "GET" && request.method !== "HEAD") return refuseMethod(responder, "GET, HEAD");
     if (isFile) return sendFile(responder, segment);
     // The page names its files relative to itself, so that it works below any path, even if a proxy changes the path.
@@ -116,21 +116,23 @@ export class Site {
     if (refusal?.retryAfter !== undefined) {
       const address = clip(request.caller) || "an unknown address";
       RateLimitedLog.of(logger).warn(`Dashboard: too many wrong tokens from ${address}`);
-      return refuse(responder, 429, refusal.problem, { "retry-after": String(refusal.retryAfter) });
+      return refuseWith(responder, 429, refusal.problem, { "retry-after": String(refusal.retryAfter) });
     }
     if (refusal !== undefined)
-      return refuse(responder, 401, refusal.problem, { "www-authenticate": "Bearer" });
+      return refuseWith(responder, 401, refusal.problem, { "www-authenticate": "Bearer" });
     if (refuseContentType(request, responder)) return;
     if (this.#asking >= maxAsking)
-      return refuse(responder, 503, "Too many questions at once: try again later", { "retry-after": "1" });
+      return refuseWith(responder, 503, "Too many questions at once: try again later", {
+        "retry-after": "1",
+      });
     this.#asking++;
     try {
       const parsed = await this.#read(request, responder);
       if (parsed === undefined) return;
-      if (!parsed.ok) return refuse(responder, 400, parsed.error.message);
+      if (!parsed.ok) return refuseWith(responder, 400, parsed.error.message);
       const asked = readQuestion(parsed.value);
-      if ("problem" in asked) return refuse(responder, 400, asked.problem);
-      if (isAction(asked.ask) && !this.#allowsActions) return refuse(responder, 403, readOnly);
+      if ("problem" in asked) return refuseWith(responder, 400, asked.problem);
+      if (isAction(asked.ask) && !this.#allowsActions) return refuseWith(responder, 403, readOnly);
       const answered = await answer(asked.ask, asked.question, request.header("origin"));
       responder.reply(200, jsonHeaders, JSON.stringify(answered ?? null));
     } finally {
@@ -146,7 +148,7 @@ export class Site {
       if (body.kind === "text") return parseJson(body.text, limits);
       if (body.kind === "parsed") return checkValue(body.value, limits);
       const [status, problem] = unread[body.kind];
-      refuse(responder, status, problem, { connection: "close" });
+      refuseWith(responder, status, problem, { connection: "close" });
       return undefined;
     } finally {
       load.release();
@@ -181,5 +183,5 @@ async function sendFile(responder: HttpResponder, name: PageFile): Promise<void>
 }
 
 function refuseMethod(responder: HttpResponder, allow: string): void {
-  refuse(responder, 405, `Method not allowed: use ${allow}`, { allow });
+  refuseWith(responder, 405, `Method not allowed: use ${allow}`, { allow });
 }

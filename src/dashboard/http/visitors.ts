@@ -1,15 +1,15 @@
 // Checks the host and the origin of a request: a host of the dashboard, and its own page or no page.
 import { clip } from "../../base/errors.ts";
 import type { HttpRequest } from "../../transports/http/edge/request.ts";
-import { Guard, hostsFor } from "../../transports/http/guard/guard.ts";
+import { RequestGuard, hostsFor } from "../../transports/http/guard/guard.ts";
 
 export class Visitors {
-  readonly #guard: Guard;
+  readonly #guard: RequestGuard;
 
   /** `allowedHosts`: the hosts that browsers use, besides the loopback ones. */
   constructor(allowedHosts: readonly string[]) {
     // The guard would admit the pages of every allowed host, at any port; here only the page itself may send requests.
-    this.#guard = new Guard({ allowedHosts: hostsFor([], { allowedHosts }), allowedOrigins: ["*"] });
+    this.#guard = new RequestGuard({ allowedHosts: hostsFor([], { allowedHosts }), allowedOrigins: ["*"] });
   }
 
   /** Returns why the request is refused, or undefined if it may pass. */

@@ -2,7 +2,7 @@
 import type { JsonObject } from "../../base/wire/message.ts";
 import { type Budget, ownBudget } from "./json-schema/budget.ts";
 import { compileDocument } from "./json-schema/compile.ts";
-import type { Draft } from "./json-schema/keyword.ts";
+import type { SchemaDraft } from "./json-schema/keyword.ts";
 import { keywordProblem } from "./json-schema/keywords.ts";
 import { evaluate, type Node } from "./json-schema/node.ts";
 import type { Backtracking } from "./json-schema/pattern.ts";
@@ -17,7 +17,7 @@ export { StateCache } from "./json-schema/regex-automaton.ts";
 /** A JSON Schema document. */
 export type JsonSchema = JsonObject;
 
-const drafts: Readonly<Record<string, Draft>> = {
+const drafts: Readonly<Record<string, SchemaDraft>> = {
   "https://json-schema.org/draft/2020-12/schema": 2020,
   "https://json-schema.org/draft/2019-09/schema": 2019,
   "http://json-schema.org/draft-07/schema": 7,
@@ -95,7 +95,7 @@ function describe({ problem, path }: Run): string {
 }
 
 /** The draft by which a schema is read, or undefined if it names an unsupported one. */
-export function draftOf(schema: JsonSchema): Draft | undefined {
+export function draftOf(schema: JsonSchema): SchemaDraft | undefined {
   const dialect = schema["$schema"];
   if (dialect === undefined) return 2020;
   if (typeof dialect !== "string") return undefined;

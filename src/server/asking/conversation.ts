@@ -29,7 +29,7 @@ import {
 } from "./elicitation.ts";
 import type { ElicitationIds } from "./elicitation-ids.ts";
 import { Onces } from "./once.ts";
-import { assertCanAsk, type Asker, knownAskOptions, type Question } from "./question.ts";
+import { assertCanAsk, type Asker, knownAskOptions, type ClientQuestion } from "./question.ts";
 import { QuestionKeys } from "./question-keys.ts";
 import { RememberingAsker } from "./remembering-asker.ts";
 import { rootsQuestion } from "./roots.ts";
@@ -150,14 +150,14 @@ export class CallConversation implements Conversation {
     const isPage = asked instanceof URL;
     // Check this before encoding the form, which may fail for a client that supports no forms at all.
     assertCanAsk(this.#call, elicitationMethod, elicitationNeeds[isPage ? "url" : "form"]);
-    const question: Question<Elicited<unknown>> = isPage
+    const question: ClientQuestion<Elicited<unknown>> = isPage
       ? this.#pageQuestion(message, asked, options)
       : formQuestion(message, asked, this.#call.protocol, this.#parts.settings);
     const answer = await this.asker.ask(question, options);
     return answer as Elicited<S extends URL ? undefined : Validated<S>>;
   }
 
-  #pageQuestion(message: string, url: URL, options: UrlAskOptions): Question<Elicited<undefined>> {
+  #pageQuestion(message: string, url: URL, options: UrlAskOptions): ClientQuestion<Elicited<undefined>> {
     const { elicitationId = crypto.randomUUID() } = options;
     this.#remember(elicitationId);
     return urlQuestion(message, url, elicitationId, this.#call.protocol);
@@ -182,7 +182,7 @@ export class CallConversation implements Conversation {
   }
 
   /** Asks a question that the handler returned, even if it was answered before. */
-  askAnew(question: Question<JsonObject>, key: string): Promise<JsonObject> {
+  askAnew(question: ClientQuestion<JsonObject>, key: string): Promise<JsonObject> {
     const { asker } = this;
     const { elicitationId } = question.params ?? {};
     if (typeof elicitationId === "string") this.#remember(elicitationId);
@@ -198,7 +198,7 @@ export class CallConversation implements Conversation {
     throw failed;
   }
 
-  #ask<Answer>(question: Question<Answer>, options: AskOptions): Promise<Answer> {
+  #ask<Answer>(question: ClientQuestion<Answer>, options: AskOptions): Promise<Answer> {
     assertCanAsk(this.#call, question.method, question.requires);
     return this.asker.ask(question, options);
   }

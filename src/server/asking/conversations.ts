@@ -10,7 +10,7 @@ import {
 import type { JsonObject, RpcError } from "../../base/wire/message.ts";
 import type { Call } from "../calls/call.ts";
 import { Reply } from "../calls/call-parts.ts";
-import type { Asking } from "../calls/seams.ts";
+import type { AskingSeam } from "../calls/seams.ts";
 import { stampAs } from "../calls/stamp.ts";
 import { boundTo } from "../request-state/binding.ts";
 import type { RequestState } from "../request-state/request-state.ts";
@@ -19,7 +19,7 @@ import type { Settings } from "../settings/settings.ts";
 import { tellRound } from "./ask-events.ts";
 import { CallConversation, type ConversationParts } from "./conversation.ts";
 import { plainQuestion } from "./plain-question.ts";
-import { assertCanAsk, type Question, readResponses, toRequest } from "./question.ts";
+import { assertCanAsk, type ClientQuestion, readResponses, toRequest } from "./question.ts";
 import type { InputRequests } from "./round-asker.ts";
 import { firstRound, ownResponses, type RoundState, withResponses } from "./round-state.ts";
 import { urlQuestions, urlRefusal, urlRequiredError } from "./url-elicitation.ts";
@@ -29,7 +29,7 @@ interface Parts extends ConversationParts {
   readonly requestState: RequestState;
 }
 
-export class Conversations implements Asking {
+export class Conversations implements AskingSeam {
   readonly #parts: Parts;
 
   constructor(parts: Parts) {
@@ -158,7 +158,10 @@ function questionsOf(error: unknown, call: Call): InputRequired | HalyardError |
 }
 
 /** The questions of an author. Throws if this client cannot be asked one of them. */
-function questionsIn({ inputRequests }: InputRequired, call: Call): [key: string, Question<JsonObject>][] {
+function questionsIn(
+  { inputRequests }: InputRequired,
+  call: Call,
+): [key: string, ClientQuestion<JsonObject>][] {
   return Object.entries(inputRequests).map(([key, request]) => {
     const question = plainQuestion(request, call.protocol);
     assertCanAsk(call, question.method, question.requires);

@@ -9,7 +9,7 @@ import type { AnySchema, SchemaSettings } from "../../protocol/schema/compile.ts
 import { refuseOn } from "../../base/refused-names.ts";
 import { isObject, type JsonObject } from "../../base/wire/message.ts";
 import { compileForm, encodeForm } from "./form.ts";
-import { knownAskOptions, type Question, type Reading } from "./question.ts";
+import { knownAskOptions, type ClientQuestion, type AnswerReading } from "./question.ts";
 
 export const knownUrlAskOptions: Known<UrlAskOptions> = { ...knownAskOptions, elicitationId: filledText };
 
@@ -29,7 +29,7 @@ export function formQuestion(
   schema: AnySchema,
   revision: Revision,
   settings: SchemaSettings,
-): Question<Elicited<unknown>> {
+): ClientQuestion<Elicited<unknown>> {
   const compiled = compileForm(schema, settings);
   const requestedSchema = encodeForm(compiled.json, revision);
   return {
@@ -53,7 +53,7 @@ export function urlQuestion(
   url: URL,
   elicitationId: string,
   revision: Revision,
-): Question<Elicited<undefined>> {
+): ClientQuestion<Elicited<undefined>> {
   return {
     method: elicitationMethod,
     params: urlParams(message, url, elicitationId, revision),
@@ -69,7 +69,7 @@ export function urlParams(message: string, url: URL, elicitationId: string, revi
   return encodeShape({ mode: "url", message, url: url.href, elicitationId }, "elicitation", revision);
 }
 
-function readRefusal(action: unknown): Reading<Elicited<never>> {
+function readRefusal(action: unknown): AnswerReading<Elicited<never>> {
   return action === "decline" || action === "cancel"
     ? { ok: true, value: { action } }
     : { ok: false, problem: "action must be accept, decline or cancel" };

@@ -7,7 +7,7 @@ import type { Revision } from "../../protocol/revision.ts";
 import { isObject, type JsonObject } from "../../base/wire/message.ts";
 import { elicitationMethod, elicitationNeeds } from "./elicitation.ts";
 import { encodeForm } from "./form.ts";
-import type { Question } from "./question.ts";
+import type { ClientQuestion } from "./question.ts";
 import { rootsMethod } from "./roots.ts";
 import { samplingMethod, samplingNeeds, samplingParams } from "./sampling.ts";
 
@@ -18,7 +18,7 @@ const needs: Readonly<Record<string, (params: JsonObject) => ClientCapabilities>
 };
 
 /** Converts an author's request to a question. The author reads the answer. */
-export function plainQuestion(request: InputRequest, revision: Revision): Question<JsonObject> {
+export function plainQuestion(request: InputRequest, revision: Revision): ClientQuestion<JsonObject> {
   const { method, params = {} } = request;
   const requires = Object.hasOwn(needs, method) ? needs[method] : undefined;
   if (!requires) {

@@ -1,5 +1,5 @@
 // Names the questions of one run of a handler, so that a later run finds their answers.
-import type { Question } from "./question.ts";
+import type { ClientQuestion } from "./question.ts";
 
 export interface Named {
   readonly key: string;
@@ -13,7 +13,7 @@ export class QuestionKeys {
   mayRepeat = false;
 
   /** Names a question, the same way in every run. Throws if the author has used the key for another question. */
-  name(question: Question<unknown>, given: string | undefined): Named {
+  name(question: ClientQuestion<unknown>, given: string | undefined): Named {
     if (given !== undefined && !this.mayRepeat && this.#used.has(given)) {
       throw new TypeError(`Two questions of one call have the key "${given}": use different keys`);
     }
@@ -35,7 +35,7 @@ export class QuestionKeys {
  * Identifies a question by FNV-1a in two lanes. It need not resist attacks: only the client that answers could make two
  * questions collide. A random `elicitationId` is left out, since it differs in every run.
  */
-function fingerprintOf({ method, params }: Question<unknown>): string {
+function fingerprintOf({ method, params }: ClientQuestion<unknown>): string {
   const text = JSON.stringify([method, params && { ...params, elicitationId: undefined }]);
   let one = 0x811c9dc5;
   let other = 0x9e3779b9;

@@ -10,22 +10,22 @@ import { noWayBack } from "../calls/ask-client.ts";
 
 export const knownAskOptions: Known<AskOptions> = { key: filledText, timeoutMs: milliseconds };
 
-export interface Question<Answer> {
+export interface ClientQuestion<Answer> {
   readonly method: InputRequest["method"];
   readonly params: JsonObject | undefined;
   readonly requires: ClientCapabilities;
   /** The default timeout. */
   readonly timeoutMs: number;
   /** Reads the answer, or says what is wrong with it. */
-  read(result: JsonObject): Reading<Answer> | Promise<Reading<Answer>>;
+  read(result: JsonObject): AnswerReading<Answer> | Promise<AnswerReading<Answer>>;
 }
 
-export type Reading<Answer> =
+export type AnswerReading<Answer> =
   | { readonly ok: true; readonly value: Answer }
   | { readonly ok: false; readonly problem: string };
 
 /** The question as a result or a task carries it. */
-export function toRequest({ method, params }: Question<unknown>): InputRequest {
+export function toRequest({ method, params }: ClientQuestion<unknown>): InputRequest {
   return params === undefined ? { method } : { method, params };
 }
 
@@ -37,7 +37,7 @@ export function readResponses(value: unknown): Readonly<Record<string, JsonObjec
 
 /** Reads the answer under a key of `inputResponses`. Throws the error for the client if it is invalid. */
 export async function readResponse<Answer>(
-  question: Question<Answer>,
+  question: ClientQuestion<Answer>,
   key: string,
   response: JsonObject,
 ): Promise<Answer> {
@@ -48,11 +48,11 @@ export async function readResponse<Answer>(
 
 /** Sends questions to the client, in the one way that this call allows. */
 export interface Asker {
-  ask<Answer>(question: Question<Answer>, options: AskOptions): Promise<Answer>;
+  ask<Answer>(question: ClientQuestion<Answer>, options: AskOptions): Promise<Answer>;
 }
 
 /** The client that would be asked. */
-export interface Asked {
+export interface AskedClient {
   readonly protocol: Revision;
   readonly clientCapabilities: ClientCapabilities;
   readonly session: string | undefined;
@@ -60,7 +60,7 @@ export interface Asked {
 
 /** Returns an error if this client cannot be asked: its revision lacks the request, or it did not declare a capability. */
 export function cannotAsk(
-  asked: Asked,
+  asked: AskedClient,
   method: string,
   requires: ClientCapabilities,
 ): ProtocolError | undefined {
@@ -82,7 +82,7 @@ function hasFieldsFor({ elicitation, sampling }: ClientCapabilities, { fields }:
   return hasPages && (sampling?.["tools"] === undefined || fields.sampling.has("tools"));
 }
 
-export function assertCanAsk(asked: Asked, method: string, requires: ClientCapabilities): void {
+export function assertCanAsk(asked: AskedClient, method: string, requires: ClientCapabilities): void {
   const { protocol, session } = asked;
   // Without a session the client's capabilities are unknown, and the missing session is the problem to report.
   const isLost = protocol.era === "legacy" && session === undefined && protocol.clientRequests.has(method);

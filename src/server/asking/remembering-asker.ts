@@ -1,7 +1,7 @@
 // Remembers a client's answers, for a handler that runs again within the same call.
 import type { JsonObject } from "../../base/wire/message.ts";
 import { readAnswer } from "./direct-asker.ts";
-import type { Asker, Question } from "./question.ts";
+import type { Asker, ClientQuestion } from "./question.ts";
 import type { AskOptions } from "../../protocol/asking.ts";
 import type { Named, QuestionKeys } from "./question-keys.ts";
 import type { RoundState } from "./round-state.ts";
@@ -25,7 +25,7 @@ export class RememberingAsker implements Asker {
     this.keys.startOver();
   }
 
-  async ask<Answer>(question: Question<Answer>, options: AskOptions): Promise<Answer> {
+  async ask<Answer>(question: ClientQuestion<Answer>, options: AskOptions): Promise<Answer> {
     const named = this.keys.name(question, options.key);
     const [answered, before] = this.#answers.get(named.key) ?? [];
     const isKnown = before !== undefined && answered === named.fingerprint;
@@ -33,7 +33,7 @@ export class RememberingAsker implements Asker {
   }
 
   /** Asks a question that already has a name. */
-  async put<Answer>(question: Question<Answer>, named: Named, options: AskOptions): Promise<Answer> {
+  async put<Answer>(question: ClientQuestion<Answer>, named: Named, options: AskOptions): Promise<Answer> {
     let given: JsonObject = {};
     const read = (result: JsonObject): ReturnType<typeof question.read> => question.read((given = result));
     const answer = await this.asker.ask({ ...question, read }, options);
@@ -42,7 +42,7 @@ export class RememberingAsker implements Asker {
   }
 
   /** Asks even if there is an answer. */
-  askAnew<Answer>(question: Question<Answer>, key: string): Promise<Answer> {
+  askAnew<Answer>(question: ClientQuestion<Answer>, key: string): Promise<Answer> {
     return this.asker.ask(question, { key });
   }
 }

@@ -1,11 +1,11 @@
 // Roots: the files and folders that the client lets the server use.
 import type { Root } from "../../protocol/asking.ts";
 import { isObject } from "../../base/wire/message.ts";
-import type { Question } from "./question.ts";
+import type { ClientQuestion } from "./question.ts";
 
 export const rootsMethod = "roots/list";
 
-export const rootsQuestion: Question<readonly Root[]> = {
+export const rootsQuestion: ClientQuestion<readonly Root[]> = {
   method: rootsMethod,
   params: undefined,
   requires: { roots: {} },

@@ -3,7 +3,7 @@ import { InputPending } from "../../base/errors.ts";
 import type { AskOptions, InputRequest } from "../../protocol/asking.ts";
 import type { JsonObject } from "../../base/wire/message.ts";
 import type { Onces } from "./once.ts";
-import { type Asker, type Question, readResponse, toRequest } from "./question.ts";
+import { type Asker, type ClientQuestion, readResponse, toRequest } from "./question.ts";
 import { QuestionKeys } from "./question-keys.ts";
 import type { RememberingAsker } from "./remembering-asker.ts";
 import type { RoundState } from "./round-state.ts";
@@ -44,7 +44,7 @@ export class RoundAsker implements Asker {
     this.#close = close;
   }
 
-  ask<Answer>(question: Question<Answer>, options: AskOptions): Promise<Answer> {
+  ask<Answer>(question: ClientQuestion<Answer>, options: AskOptions): Promise<Answer> {
     const named = this.keys.name(question, options.key);
     const { key, fingerprint } = named;
     const answer = this.#answerTo(key, fingerprint);

@@ -19,7 +19,7 @@ import { type ClientCapabilities, type ContentBlock, isRole } from "../../protoc
 import type { Revision } from "../../protocol/revision.ts";
 import { blocksOf, isBlock, messagesProblem } from "../../protocol/sampling-messages.ts";
 import type { JsonObject } from "../../base/wire/message.ts";
-import { knownAskOptions, type Question, type Reading } from "./question.ts";
+import { knownAskOptions, type ClientQuestion, type AnswerReading } from "./question.ts";
 
 export const knownSampleOptions: Known<SampleOptions> = {
   ...knownAskOptions,
@@ -47,7 +47,7 @@ export function samplingQuestion(
   asked: string | readonly SamplingMessage[],
   options: SampleOptions,
   revision: Revision,
-): Question<Sampled> {
+): ClientQuestion<Sampled> {
   const messages: readonly SamplingMessage[] =
     typeof asked === "string" ? [{ role: "user", content: { type: "text", text: asked } }] : asked;
   return {
@@ -95,7 +95,7 @@ function blockFor(block: SamplingContent, revision: Revision): unknown {
   throw askFailed(samplingMethod, problem);
 }
 
-function readSampled(result: JsonObject): Reading<Sampled> {
+function readSampled(result: JsonObject): AnswerReading<Sampled> {
   const { role, content, model, stopReason } = result;
   const blocks = [content].flat();
   if (!isRole(role)) return { ok: false, problem: "role must be user or assistant" };

@@ -3,7 +3,7 @@ import type { Cluster } from "../../backplane/cluster.ts";
 import type { Call, CallCore } from "./call.ts";
 import type { Middlewares } from "./middleware.ts";
 import type { Observers } from "./notifications.ts";
-import type { Asking, MethodHandler } from "./seams.ts";
+import type { AskingSeam, MethodHandler } from "./seams.ts";
 
 export interface Core extends CallCore {
   readonly middlewares: Middlewares;
@@ -14,7 +14,7 @@ export interface Core extends CallCore {
   readonly tasks: { readonly runs: ReadonlyMap<string, unknown> };
   /** Every method of the protocol, by name. The table of a revision says whether its peers can call it. */
   readonly methods: ReadonlyMap<string, MethodHandler>;
-  readonly asking: Asking;
+  readonly asking: AskingSeam;
   /** The nodes that serve together, of which this process is one. */
   readonly cluster: Cluster;
 }

@@ -12,7 +12,7 @@ import {
 import { encodeResponse, type RpcError, rpcErrorOf, type RpcResponse } from "../../base/wire/message.ts";
 import type { Call } from "./call.ts";
 import type { Core } from "./core.ts";
-import type { Asking } from "./seams.ts";
+import type { AskingSeam } from "./seams.ts";
 import type { AnyHandler } from "../catalogue/definition.ts";
 import { resolveResource } from "../catalogue/resources.ts";
 import type { ResultKind } from "../results/result-checks.ts";
@@ -21,7 +21,7 @@ import { peerOf } from "../../diagnostics/events.ts";
 import { newErrorId } from "../../diagnostics/error-ids.ts";
 
 /** Converts anything that a handler threw to a JSON-RPC error. */
-export function toRpcError(error: unknown, call: Call, asking: Asking): RpcError {
+export function toRpcError(error: unknown, call: Call, asking: AskingSeam): RpcError {
   if (error instanceof ProtocolError) return rpcErrorOf(error);
   if (error instanceof ResourceNotFoundError) {
     return { code: call.protocol.resourceNotFoundCode, message: error.message, data: { uri: error.uri } };

@@ -16,7 +16,7 @@ export interface MethodHandler {
 }
 
 /** Asks the clients of calls. */
-export interface Asking {
+export interface AskingSeam {
   /** Creates the conversation of a call, at its first question. */
   converse(call: Call): Conversation;
   /** Restores the earlier round of a retry. Rejects if its state is invalid. */
@@ -34,7 +34,7 @@ export interface Asking {
 }
 
 /** Turns tool calls into tasks. */
-export interface Tasks {
+export interface TaskSeam {
   /**
    * Turns a call into a task if its tool and its client want one. Resolves when the client has its response and the handler may
    * run. Returns undefined if the client waits for the result, or if the handler decides (see {@link Call.mayStartTask}).

@@ -1,7 +1,7 @@
 // The handlers of all methods, by name. The table of a revision says which methods its peers can call.
 import type { Implementation } from "../../protocol/model.ts";
 import type { Hub } from "../push/hub.ts";
-import type { MethodHandler, Tasks } from "../calls/seams.ts";
+import type { MethodHandler, TaskSeam } from "../calls/seams.ts";
 import type { Catalogue } from "../catalogue/catalogue.ts";
 import type { Features } from "../catalogue/features.ts";
 import type { Settings } from "../settings/settings.ts";
@@ -20,7 +20,7 @@ interface MethodParts {
   readonly catalogue: Catalogue;
   readonly features: Features;
   readonly hub: Hub;
-  readonly tasks: Tasks;
+  readonly tasks: TaskSeam;
   /** Called when the server sends its capabilities to a client. */
   readonly onAnnounced: () => void;
 }

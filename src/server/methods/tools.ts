@@ -26,7 +26,7 @@ import {
   isInputRefused,
   unsendable,
 } from "../calls/failure.ts";
-import type { MethodHandler, Tasks } from "../calls/seams.ts";
+import type { MethodHandler, TaskSeam } from "../calls/seams.ts";
 import type { Catalogue } from "../catalogue/catalogue.ts";
 import type { CompiledTool } from "../catalogue/tools.ts";
 import { noArguments } from "../context/no-arguments.ts";
@@ -44,7 +44,7 @@ import type { Settings } from "../settings/settings.ts";
 
 type Outcome = CallToolResult | Promise<CallToolResult>;
 
-export function callTool({ tools }: Catalogue, settings: Settings, tasks: Tasks): MethodHandler {
+export function callTool({ tools }: Catalogue, settings: Settings, tasks: TaskSeam): MethodHandler {
   return {
     run(call) {
       const { name, arguments: given = {} } = call.params;
@@ -91,7 +91,7 @@ function promisesObject(call: Call, tools: Catalogue["tools"]): boolean {
 }
 
 /** Runs the tool, as a task if its client wants one. */
-function start(tool: CompiledTool, input: CheckedInput, tasks: Tasks, call: Call): Outcome {
+function start(tool: CompiledTool, input: CheckedInput, tasks: TaskSeam, call: Call): Outcome {
   call.isNeverTask = tool.task === undefined;
   const isPlain = call.isNeverTask && call.params["task"] === undefined;
   if (isPlain) return outcomeOf(tool, input, call);

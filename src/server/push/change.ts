@@ -1,5 +1,5 @@
 // A change that nodes share: as it is written to the shared log, and read back.
-import { type EntryChecks, readEntry, smallEntryText } from "../../backplane/stored.ts";
+import { type EntryChecks, readLogEntry, smallEntryText } from "../../backplane/stored.ts";
 import { isObject } from "../../base/wire/message.ts";
 import { areScopes } from "./session-entries.ts";
 
@@ -9,7 +9,7 @@ import { areScopes } from "./session-entries.ts";
  * - `start`: the first entry, so that there is a position before the first change.
  * - `missed`: a node could not add its changes, so that every topic may have changed.
  */
-export type Change =
+export type CatalogueChange =
   | {
       readonly k: "publish";
       readonly method: string;
@@ -23,9 +23,9 @@ export type Change =
   | { readonly k: "missed" };
 
 /** A change in the log. Its id begins with the node that wrote it, so that no two entries are equal. */
-export type ChangeEntry = Change & { readonly id: string };
+export type ChangeEntry = CatalogueChange & { readonly id: string };
 
-const checks: EntryChecks<Change["k"]> = {
+const checks: EntryChecks<CatalogueChange["k"]> = {
   publish: ({ method, key, params, scopes, print }) =>
     typeof method === "string" &&
     isText(key) &&
@@ -38,8 +38,8 @@ const checks: EntryChecks<Change["k"]> = {
 };
 
 /** Reads an entry. Returns undefined if it is invalid, or of a kind that this version does not know. */
-export function readChange(text: string): ChangeEntry | undefined {
-  const entry = readEntry<ChangeEntry>(text, checks);
+export function readCatalogueChange(text: string): ChangeEntry | undefined {
+  const entry = readLogEntry<ChangeEntry>(text, checks);
   return typeof entry?.id === "string" ? entry : undefined;
 }
 

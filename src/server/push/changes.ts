@@ -6,7 +6,7 @@ import type { Diagnostics } from "../../diagnostics/events.ts";
 import { logRejection, RateLimitedLog } from "../../diagnostics/rate-limited-log.ts";
 import { type Grant, isGranted } from "../../protocol/scopes.ts";
 import { inBackground, within } from "../../base/async/timers.ts";
-import { type Change, type ChangeEntry, encodeChange, readChange } from "./change.ts";
+import { type CatalogueChange, type ChangeEntry, encodeChange, readCatalogueChange } from "./change.ts";
 import type { Frame } from "./frame.ts";
 import type { Listener } from "./listener.ts";
 import { type Letter, merged } from "./mailbox.ts";
@@ -32,9 +32,9 @@ const maxDoubtful = 1000;
 /** Handles changes on this node. */
 export interface ChangeHost {
   /** Delivers a change to the listeners of this node, and returns how many it reached. */
-  deliver(change: Change, position?: string): number;
+  deliver(change: CatalogueChange, position?: string): number;
   /** The frame of a change, if the listener subscribes to it. Its scopes are not checked. */
-  frameFor(listener: Listener, change: Change, position: string): Frame | undefined;
+  frameFor(listener: Listener, change: CatalogueChange, position: string): Frame | undefined;
   /** Notifies every listener of this node that each of its topics may have changed. */
   tellEverything(): void;
 }
@@ -128,7 +128,7 @@ export class ChangeLog {
    * Sends a change to all nodes. Resolves when this one has delivered it, with the number of listeners that it reached here. If
    * the engine fails, only this node delivers it, and the others later learn that they may have missed changes.
    */
-  async append(change: Change): Promise<number> {
+  async append(change: CatalogueChange): Promise<number> {
     const id = `${this.#cluster.node}.${++this.#lastId}`;
     const text = encodeChange({ ...change, id });
     let delivered: number | undefined;
@@ -151,7 +151,7 @@ export class ChangeLog {
     return delivered ?? 0;
   }
 
-  #deliverAlone(id: string, change: Change, error: unknown): number {
+  #deliverAlone(id: string, change: CatalogueChange, error: unknown): number {
     const { logger } = this.#diagnostics;
     RateLimitedLog.of(logger).warn("A change reaches only the clients of this node", { error });
     this.#owesGap = true;
@@ -225,7 +225,7 @@ export class ChangeLog {
 
   #keep(entry: LogEntry): Kept {
     const { length } = entry.text;
-    const kept = { position: positionOf(entry), length, change: readChange(entry.text) };
+    const kept = { position: positionOf(entry), length, change: readCatalogueChange(entry.text) };
     this.#recent.push(kept);
     this.#keptAt = performance.now();
     this.#length += length;

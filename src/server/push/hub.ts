@@ -3,7 +3,7 @@ import { Shares } from "../../base/limits/shares.ts";
 import { isLogged, isLogLevel, type LogLevel } from "../../protocol/model.ts";
 import { logMessage } from "../../protocol/notifications.ts";
 import type { AskTarget } from "./asks.ts";
-import type { Change } from "./change.ts";
+import type { CatalogueChange } from "./change.ts";
 import type { ChangeLog } from "./changes.ts";
 import { Frame } from "./frame.ts";
 import { Listener, type ListenerOptions, type Stream } from "./listener.ts";
@@ -115,7 +115,7 @@ export class Hub {
     return this.#tell({ k: "broadcast", method, params });
   }
 
-  #tell(change: Change): number | Promise<number> {
+  #tell(change: CatalogueChange): number | Promise<number> {
     if (!this.#changes?.isShared) return this.deliver(change);
     if (change.k !== "publish" || change.scopes !== undefined) {
       return this.#changes.append(change).catch((error: unknown) => this.#deliverLarge(change, error));
@@ -126,14 +126,14 @@ export class Hub {
   }
 
   /** A message that is larger than a log keeps reaches those who are connected here, if there are no other nodes. */
-  #deliverLarge(change: Change, error: unknown): number {
+  #deliverLarge(change: CatalogueChange, error: unknown): number {
     if (!(error instanceof RangeError) || this.#remote?.mayReach !== false) throw error;
     for (const listener of this.#sessions.values()) if (listener.isAway) listener.markGap();
     return this.deliver(change);
   }
 
   /** Delivers a change to the listeners of this node, and returns how many it reached. */
-  deliver(change: Change, position?: string): number {
+  deliver(change: CatalogueChange, position?: string): number {
     if (change.k === "broadcast") {
       const { method, params } = change;
       const frame = new Frame(method, params, undefined, undefined, position);
@@ -148,7 +148,7 @@ export class Hub {
   }
 
   /** The frame of a change, if the listener subscribes to it. Its scopes are not checked. */
-  frameFor(listener: Listener, change: Change, position: string): Frame | undefined {
+  frameFor(listener: Listener, change: CatalogueChange, position: string): Frame | undefined {
     if (change.k === "broadcast") {
       const { method, params } = change;
       const isTaken = listener.session !== undefined && takes(listener.log, method, params);
@@ -161,7 +161,7 @@ export class Hub {
   }
 
   #frameOf(
-    { method, params, scopes }: Change & { readonly k: "publish" },
+    { method, params, scopes }: CatalogueChange & { readonly k: "publish" },
     topic: string,
     position?: string,
   ): Frame {

@@ -4,7 +4,7 @@ import { type Grant, isGranted } from "../../protocol/scopes.ts";
 import type { RequestId } from "../../base/wire/message.ts";
 import type { Frame } from "./frame.ts";
 import { Mailbox } from "./mailbox.ts";
-import type { QueueBudget, Waiting } from "./queue-budget.ts";
+import type { QueueBudget, QueuedListener } from "./queue-budget.ts";
 import { changeFrame, type TopicScopes } from "./topic.ts";
 
 /** A way to send messages to a peer, provided by a transport: a pipe, or the response to one request. */
@@ -75,7 +75,7 @@ export interface ListenerOptions {
 }
 
 /** Opened by {@link Hub.open} and closed by {@link Hub.close}. */
-export class Listener implements Waiting {
+export class Listener implements QueuedListener {
   readonly session: string | undefined;
   readonly principal: Principal | undefined;
   readonly caller: string;

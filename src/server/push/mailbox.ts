@@ -1,5 +1,5 @@
 // The messages queued for one listener, in order; a later message with the same key replaces the earlier.
-import type { QueueBudget, Waiting } from "./queue-budget.ts";
+import type { QueueBudget, QueuedListener } from "./queue-budget.ts";
 
 /** A message for one listener. */
 export interface Letter {
@@ -20,13 +20,13 @@ export function merged(letter: Letter, earlier: Letter | undefined): Letter {
 }
 
 export class Mailbox {
-  readonly #owner: Waiting;
+  readonly #owner: QueuedListener;
   readonly #budget: QueueBudget;
   /** By merge key, or a unique symbol. */
   readonly #letters = new Map<string | symbol, Letter>();
   #bytes = 0;
 
-  constructor(owner: Waiting, budget: QueueBudget) {
+  constructor(owner: QueuedListener, budget: QueueBudget) {
     this.#owner = owner;
     this.#budget = budget;
   }

@@ -2,7 +2,7 @@
 import { Holdings } from "../../base/limits/holdings.ts";
 
 /** A listener with queued messages. */
-export interface Waiting {
+export interface QueuedListener {
   /** The key that limits count it for. */
   readonly caller: string;
   /** Drops its queue, as if it had exceeded its own limit. */
@@ -11,7 +11,7 @@ export interface Waiting {
 
 export class QueueBudget {
   /** Longest waiting first. */
-  readonly #held: Holdings<Waiting>;
+  readonly #held: Holdings<QueuedListener>;
   /** Called with the topic when a message replaces one that waited. Set while a dashboard is open. */
   onMerge: ((topic: string | symbol) => void) | undefined;
 
@@ -20,7 +20,7 @@ export class QueueBudget {
   }
 
   /** Counts that a listener has `bytes` queued, instead of `before`. */
-  count(waiting: Waiting, bytes: number, before: number): void {
+  count(waiting: QueuedListener, bytes: number, before: number): void {
     if (bytes === before) return;
     if (bytes === 0) this.#held.delete(waiting.caller, waiting, before);
     else if (before === 0) this.#held.add(waiting.caller, waiting, bytes);

@@ -1,6 +1,6 @@
 // The entries of a session's log, which all nodes read in the same order: they decide which stream gets a message, and on which node.
 import { isSequence } from "../../backplane/position.ts";
-import { type EntryChecks, readEntry } from "../../backplane/stored.ts";
+import { type EntryChecks, readLogEntry } from "../../backplane/stored.ts";
 import { isRequestId, isTexts, type RequestId } from "../../base/wire/message.ts";
 
 /** The number of a stream: the sequence number of the entry that opened it. */
@@ -73,7 +73,7 @@ function isReplaced(value: unknown): value is Replaced {
 
 /** Reads an entry. Returns undefined if it is invalid, or of a kind that this version does not know. */
 export function readSessionEntry(text: string): SessionEntry | undefined {
-  return readEntry<SessionEntry>(text, checks);
+  return readLogEntry<SessionEntry>(text, checks);
 }
 
 /** Whether a value from another node is a list of scopes, or undefined. */

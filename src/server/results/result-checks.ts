@@ -264,7 +264,7 @@ function isBlockType(type: unknown): type is ContentBlock["type"] {
 }
 
 /** Whether the value is meant as a content block. It is checked when it is sent. */
-export function isBlock(value: unknown): value is ContentBlock {
+export function isContentBlock(value: unknown): value is ContentBlock {
   return isObject(value) && Object.hasOwn(value, "type") && typeof value["type"] === "string";
 }
 

@@ -15,7 +15,7 @@ import type {
   TextContent,
 } from "../../protocol/model.ts";
 import { isObject, type JsonObject } from "../../base/wire/message.ts";
-import { isBlock, isContents, kindOf, openFields, jsonProblem } from "./result-checks.ts";
+import { isContentBlock, isContents, kindOf, openFields, jsonProblem } from "./result-checks.ts";
 
 /** Identifies results of every copy of this package, which have different classes. */
 const mark: unique symbol = Symbol.for("halyard.ToolResult");
@@ -147,7 +147,7 @@ export function toToolResult(returned: unknown): CallToolResult {
   const given = asToolResult(returned, noneDeclared);
   if (given) return toCallToolResult(given);
   const blocks = Array.isArray(returned) ? returned : [returned];
-  if (Array.isArray(returned) || isBlock(returned)) return { content: blocks };
+  if (Array.isArray(returned) || isContentBlock(returned)) return { content: blocks };
   if (isObject(returned) && "content" in returned)
     throw new TypeError(`content must be an array of content blocks, not ${kindOf(returned["content"])}`);
   throw notReturnable(returned, "a string, content blocks, { content } or result({ … }), or set output");
@@ -231,7 +231,7 @@ export function toPromptResult(returned: unknown, description: string | undefine
     const { messages, description: own = description, _meta } = returned as unknown as GetPromptResult;
     return { ...openFields("Prompt", returned), messages, description: own, _meta } as GetPromptResult;
   }
-  if (isBlock(returned)) return { ...base, messages: [{ role: "user", content: returned }] };
+  if (isContentBlock(returned)) return { ...base, messages: [{ role: "user", content: returned }] };
   throw notReturnable(returned, "a string, a content block, messages or { messages }");
 }
 

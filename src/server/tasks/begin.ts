@@ -6,7 +6,7 @@ import { isObject } from "../../base/wire/message.ts";
 import type { Conversations } from "../asking/conversations.ts";
 import type { Call } from "../calls/call.ts";
 import { Reply } from "../calls/call-parts.ts";
-import type { Tasks } from "../calls/seams.ts";
+import type { TaskSeam } from "../calls/seams.ts";
 import { stampAs } from "../calls/stamp.ts";
 import { isDeclared, requireDeclared } from "../catalogue/extensions.ts";
 import type { Features } from "../catalogue/features.ts";
@@ -25,7 +25,7 @@ export interface TaskParts extends RunParts {
 }
 
 /** Implements the `Tasks` seam of the core. */
-export function tasksOf(parts: TaskParts): Tasks {
+export function tasksOf(parts: TaskParts): TaskSeam {
   return {
     begin(tool, call) {
       // A handler that returned questions runs again, within the same task.

@@ -2,7 +2,7 @@
 import { askFailed } from "../../base/errors.ts";
 import type { AskOptions, InputRequest } from "../../protocol/asking.ts";
 import type { JsonObject } from "../../base/wire/message.ts";
-import { type Question, readResponse, toRequest } from "../asking/question.ts";
+import { type ClientQuestion, readResponse, toRequest } from "../asking/question.ts";
 import type { TaskAsker } from "./running-task.ts";
 
 interface Open {
@@ -37,7 +37,7 @@ export class InputAsker implements TaskAsker {
     return Object.fromEntries([...this.#open].map(([key, { request }]) => [key, request]));
   }
 
-  ask<Answer>(question: Question<Answer>, options: AskOptions): Promise<Answer> {
+  ask<Answer>(question: ClientQuestion<Answer>, options: AskOptions): Promise<Answer> {
     if (this.#problem !== undefined) return Promise.reject(askFailed(question.method, this.#problem));
     return new Promise<Answer>((resolve, reject) => {
       const { method } = question;

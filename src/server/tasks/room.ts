@@ -25,7 +25,7 @@ export interface RoomTaken {
 const minSize = 1024;
 
 /** The size of a stored task. */
-export function sizeOf(text: string): number {
+export function taskSize(text: string): number {
   return Math.max(text.length, minSize);
 }
 

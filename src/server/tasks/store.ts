@@ -4,7 +4,7 @@ import type { StoredValue } from "../../backplane/engine.ts";
 import { changeValue } from "../../backplane/edits.ts";
 import { readJson } from "../../base/wire/json.ts";
 import { isObject, isTexts } from "../../base/wire/message.ts";
-import { sizeOf, type TaskLimits, TaskRoom } from "./room.ts";
+import { taskSize, type TaskLimits, TaskRoom } from "./room.ts";
 import { hasEnded, noRoom, type TaskChange, type TaskQuery, type TaskRecord } from "./record.ts";
 import { TaskList, taskKey, tasksAfter } from "./task-list.ts";
 
@@ -35,7 +35,7 @@ export class TaskStore {
   async create(task: TaskRecord, caller: string): Promise<boolean> {
     const { id, owner, ttlMs } = task;
     const text = JSON.stringify(task);
-    const size = sizeOf(text);
+    const size = taskSize(text);
     if (!this.#room.take({ id, owner, caller, size, endsAt: performance.now() + ttlMs })) return false;
     let isStored = false;
     try {
@@ -58,7 +58,7 @@ export class TaskStore {
       const task = this.#read(owner, id, stored);
       if (task === undefined || hasEnded(task)) return undefined;
       const text = JSON.stringify({ ...task, ...change });
-      await this.#resize(task, sizeOf(text));
+      await this.#resize(task, taskSize(text));
       return { text, ttlMs: this.#remainingMs(task) };
     });
     return changed && (JSON.parse(changed.text) as TaskRecord);

@@ -4,7 +4,7 @@ import { type Asks, type AskTarget, streamLost } from "../push/asks.ts";
 import type { Hub } from "../push/hub.ts";
 import type { JsonObject } from "../../base/wire/message.ts";
 import { readAnswer } from "../asking/direct-asker.ts";
-import type { Question } from "../asking/question.ts";
+import type { ClientQuestion } from "../asking/question.ts";
 import type { AskOptions } from "../../protocol/asking.ts";
 import { inBackground } from "../../base/async/timers.ts";
 import { relatedTask } from "./forms.ts";
@@ -45,7 +45,7 @@ export class StreamAsker implements TaskAsker {
     return () => void this.#places.delete(place);
   }
 
-  async ask<Answer>(question: Question<Answer>, options: AskOptions): Promise<Answer> {
+  async ask<Answer>(question: ClientQuestion<Answer>, options: AskOptions): Promise<Answer> {
     const { session, taskId, scopes } = this.#reach;
     const { method, params } = question;
     if (session === undefined) throw askFailed(method, "the client of this task has no session");

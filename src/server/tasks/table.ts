@@ -96,7 +96,7 @@ export class TaskTable {
   }
 
   /** Returns the task if it has this form and the caller may use it. Any other task is reported as unknown. */
-  async find({ principal, grant }: Caller, form: TaskForm, id: unknown): Promise<TaskRecord> {
+  async find({ principal, grant }: TaskCaller, form: TaskForm, id: unknown): Promise<TaskRecord> {
     if (typeof id !== "string") throw invalidParams("taskId must be a string");
     // Spare the store ids that no task can have.
     const task = id.length > maxIdLength ? undefined : await this.#read(ownerOf(principal), id);
@@ -252,7 +252,7 @@ const readAgainMs = 15_000;
 const maxRemembered = 10_000;
 
 /** The caller of a task method. */
-export interface Caller {
+export interface TaskCaller {
   readonly principal: Principal | undefined;
   /** The permissions of this caller, who needs the scopes of the task no matter who started it. */
   readonly grant: Grant;

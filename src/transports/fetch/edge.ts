@@ -14,7 +14,7 @@ import { forwardedAddress } from "../http/edge/proxy.ts";
 import type { Unsent } from "../http/edge/unsent.ts";
 import type { Load } from "../../base/limits/loads.ts";
 import { GrowingBuffer } from "../../base/wire/bytes.ts";
-import { Outflow } from "./outflow.ts";
+import { FetchOutflow } from "./outflow.ts";
 
 export class FetchRequest implements HttpRequest {
   readonly path: string;
@@ -90,7 +90,7 @@ export class FetchResponder implements HttpResponder {
   #gone = false;
   #resolve: (response: Response) => void = () => {};
   #answered = false;
-  #outflow: Outflow | undefined;
+  #outflow: FetchOutflow | undefined;
   readonly #request: FetchRequest;
   readonly #unsent: Unsent;
 
@@ -114,7 +114,7 @@ export class FetchResponder implements HttpResponder {
     if (isEmpty || body.length <= highWater) {
       return this.#respond(isEmpty ? null : body, status, headers);
     }
-    const outflow = (this.#outflow = new Outflow(this.#request, this.#unsent));
+    const outflow = (this.#outflow = new FetchOutflow(this.#request, this.#unsent));
     outflow.write(body);
     const length = String(outflow.unsent);
     outflow.end();
@@ -124,7 +124,7 @@ export class FetchResponder implements HttpResponder {
   stream(headers: HttpHeaders): EventSink {
     if (this.#answered) return closedSink;
     this.#answered = true;
-    const outflow = (this.#outflow = new Outflow(this.#request, this.#unsent));
+    const outflow = (this.#outflow = new FetchOutflow(this.#request, this.#unsent));
     outflow.onClose(() => this.#leave());
     this.#respond(outflow.body, 200, headers);
     return outflow;

@@ -1,9 +1,9 @@
 // The body of a web-standard response, sent as fast as the client reads.
 import type { EventSink, HttpRequest } from "../http/edge/request.ts";
 import { highWater, ChunkQueue } from "../http/edge/chunk-queue.ts";
-import type { Outgoing, Unsent } from "../http/edge/unsent.ts";
+import type { OutgoingResponse, Unsent } from "../http/edge/unsent.ts";
 
-export class Outflow implements EventSink, Outgoing {
+export class FetchOutflow implements EventSink, OutgoingResponse {
   readonly body: ReadableStream<Uint8Array>;
   readonly #request: HttpRequest;
   readonly #unsent: Unsent;

@@ -3,7 +3,7 @@ import type { Load } from "../../base/limits/loads.ts";
 import { isTaken } from "../../server/calls/answer.ts";
 import { checkValue, type ParsedJson, parseJson } from "../../base/wire/json.ts";
 import { type Incoming, readIncoming } from "../../base/wire/message.ts";
-import { refuse, refuseTooMany } from "./edge/replies.ts";
+import { refuseWith, refuseTooMany } from "./edge/replies.ts";
 import type { HttpBody, HttpHeaders, HttpResponder } from "./edge/request.ts";
 import type { HttpExchange } from "./exchange.ts";
 
@@ -63,10 +63,10 @@ function refuseUnread(
   load: Load,
 ): body is Unread {
   if (body.kind === "too-large")
-    refuse(responder, 413, `The body is larger than ${maxBytes} bytes`, { connection: "close" });
+    refuseWith(responder, 413, `The body is larger than ${maxBytes} bytes`, { connection: "close" });
   else if (body.kind === "too-heavy") refuseHeavy(responder, load, { connection: "close" });
-  else if (body.kind === "taken") refuse(responder, 400, takenBody);
-  else if (body.kind === "broken") refuse(responder, 400, "The body ended before it was complete");
+  else if (body.kind === "taken") refuseWith(responder, 400, takenBody);
+  else if (body.kind === "broken") refuseWith(responder, 400, "The body ended before it was complete");
   else return false;
   return true;
 }
@@ -77,6 +77,6 @@ const takenBody =
 /** Refuses a message for which there is no memory until others have been answered: those of its caller, or of all callers. */
 function refuseHeavy(responder: HttpResponder, load: Load, headers: HttpHeaders = {}): void {
   const retry = { ...headers, "retry-after": "1" };
-  if (load.isCrowdedOut) refuse(responder, 503, "The server is busy: try again later", retry);
-  else refuse(responder, 429, "Your running requests use too much memory: wait for a response", retry);
+  if (load.isCrowdedOut) refuseWith(responder, 503, "The server is busy: try again later", retry);
+  else refuseWith(responder, 429, "Your running requests use too much memory: wait for a response", retry);
 }

@@ -1,5 +1,5 @@
 // Serves the metadata documents of `auth`: without authentication, and to pages of any origin that the guard allows.
-import { jsonHeaders, refuse } from "./edge/replies.ts";
+import { jsonHeaders, refuseWith } from "./edge/replies.ts";
 import type { HttpHeaders } from "./edge/request.ts";
 import type { HttpExchange } from "./exchange.ts";
 
@@ -19,14 +19,14 @@ export async function answerDocument(
     };
     responder.reply(204, { ...readable, ...allowed });
   } else if (request.method !== "GET" && request.method !== "HEAD") {
-    refuse(responder, 405, "Method not allowed", { allow: methods });
+    refuseWith(responder, 405, "Method not allowed", { allow: methods });
   } else {
     const headers = { ...jsonHeaders, ...readable, "cache-control": "public, max-age=300" };
     try {
       responder.reply(200, headers, await read());
     } catch (error) {
       state.rateLimitedLog.error(`Could not read ${request.path}`, { error });
-      refuse(responder, 503, "Could not fetch the metadata document: try again later", {
+      refuseWith(responder, 503, "Could not fetch the metadata document: try again later", {
         "retry-after": "5",
       });
     }

@@ -10,7 +10,7 @@ import { corsHeaders, isPreflight, preflightHeaders } from "./guard/cors.ts";
 import { answerDocument } from "./documents.ts";
 import { answerHealth } from "./health.ts";
 import type { HttpRequest, HttpResponder } from "./edge/request.ts";
-import { Guard } from "./guard/guard.ts";
+import { RequestGuard } from "./guard/guard.ts";
 import { HttpExchange, sessionHeader } from "./exchange.ts";
 import { LegacySse } from "./legacy-sse.ts";
 import {
@@ -24,7 +24,7 @@ import { answerPost } from "./post.ts";
 import { refuseAuth } from "./permission.ts";
 import type { Callers } from "./rate-limits/callers.ts";
 import { CountedRequest, RateLimits } from "./rate-limits/rate-limits.ts";
-import { refuse, refuseClosing, refuseTooMany } from "./edge/replies.ts";
+import { refuseWith, refuseClosing, refuseTooMany } from "./edge/replies.ts";
 import { allowedMethods, answerDelete, answerGet, refuseMethod } from "./session-routes.ts";
 import { HttpState } from "./state.ts";
 import type { Unsent } from "./edge/unsent.ts";
@@ -57,7 +57,7 @@ export class Endpoint {
   readonly settings: HttpSettings;
   readonly unsent: Unsent;
   readonly state: HttpState;
-  readonly #guard: Guard;
+  readonly #guard: RequestGuard;
   readonly #rateLimits: RateLimits | undefined;
   readonly legacySse: LegacySse | undefined;
   /** Resolves when this node has joined the cluster; at once without one. */
@@ -73,7 +73,7 @@ export class Endpoint {
     this.ready = ignoreRejection(server.cluster.join());
     this.state = new HttpState(server, this.settings, this.ready);
     this.unsent = this.state.unsent;
-    this.#guard = new Guard({ allowedHosts: hosts, allowedOrigins });
+    this.#guard = new RequestGuard({ allowedHosts: hosts, allowedOrigins });
     this.#rateLimits = rateLimits && new RateLimits(rateLimits, limits.maxCallers);
     this.legacySse = legacySse && new LegacySse(this.state, legacySse);
     this.#countOpen(1);
@@ -95,7 +95,7 @@ export class Endpoint {
     const refusal = isProbe ? this.#guard.checkOrigin(request) : this.#guard.check(request);
     if (refusal !== undefined) {
       this.state.rateLimitedLog.warn(refusal);
-      return refuse(responder, 403, refusal);
+      return refuseWith(responder, 403, refusal);
     }
     this.#inFlight++;
     const counted = this.#rateLimits && new CountedRequest(this.#rateLimits);
@@ -202,7 +202,7 @@ export class Endpoint {
         isOldClient && this.legacySse === undefined
           ? `Not found: the MCP endpoint is at ${path}. Clients of HTTP+SSE need legacySse: true`
           : notFound(clip(request.path), this.settings);
-      return refuse(responder, 404, why);
+      return refuseWith(responder, 404, why);
     }
     switch (request.method) {
       case "POST":

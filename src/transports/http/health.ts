@@ -1,5 +1,5 @@
 // Responds to the probes of a load balancer or an orchestrator from memory, without authentication or counting.
-import { refuse } from "./edge/replies.ts";
+import { refuseWith } from "./edge/replies.ts";
 import type { HttpHeaders } from "./edge/request.ts";
 import type { HttpExchange } from "./exchange.ts";
 import type { HttpState } from "./state.ts";
@@ -10,7 +10,7 @@ const headers: HttpHeaders = { "content-type": "text/plain", "cache-control": "n
 /** Responds to a request for the path of `health`. */
 export function answerHealth({ state, request, responder }: HttpExchange): void {
   if (request.method !== "GET" && request.method !== "HEAD") {
-    return refuse(responder, 405, `Method not allowed: use ${methods}`, { allow: methods });
+    return refuseWith(responder, 405, `Method not allowed: use ${methods}`, { allow: methods });
   }
   const health = healthOf(state);
   responder.reply(health === "closing" ? 503 : 200, headers, health);

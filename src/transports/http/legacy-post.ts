@@ -12,7 +12,7 @@ import {
   isSilentMessage,
 } from "../../base/wire/message.ts";
 import { encodeEvent } from "../../base/wire/sse.ts";
-import { accept, eventHeaders, jsonHeaders, refuse, refuseClosing, replyError } from "./edge/replies.ts";
+import { accept, eventHeaders, jsonHeaders, refuseWith, refuseClosing, replyError } from "./edge/replies.ts";
 import type { HttpHeaders } from "./edge/request.ts";
 import { type HttpExchange, sessionHeader, versionHeader } from "./exchange.ts";
 import { HttpSession } from "./session.ts";
@@ -46,7 +46,7 @@ export function refuseVersion({ state, request, responder }: HttpExchange): bool
   if (requested === undefined || revisions.find(requested)?.era === "legacy") return false;
   const message = `Unsupported protocol version: ${clip(requested)}`;
   // A client would take error -32022 as a sign of a modern server.
-  if (revisions.modern === undefined) refuse(responder, 400, message);
+  if (revisions.modern === undefined) refuseWith(responder, 400, message);
   else {
     const data = { supported: revisions.dates(), requested };
     replyError(responder, 400, { code: errorCodes.unsupportedVersion, message, data });
@@ -98,7 +98,7 @@ export function findSession(
   const { state, request, responder, principal } = exchange;
   const id = request.header(sessionHeader);
   if (id === undefined)
-    return void refuse(
+    return void refuseWith(
       responder,
       400,
       "This is an MCP endpoint: add this URL to an MCP client. Clients POST an initialize request to it, then send the Mcp-Session-Id header of the response",
@@ -116,7 +116,7 @@ export function findSession(
 
 function orRefuse({ responder }: HttpExchange, session: HttpSession | undefined): HttpSession | undefined {
   if (session === undefined)
-    refuse(responder, 404, "The session does not exist or has expired: initialize again");
+    refuseWith(responder, 404, "The session does not exist or has expired: initialize again");
   return session;
 }
 
@@ -139,7 +139,7 @@ async function initialize(exchange: HttpExchange): Promise<void> {
   const isRefused = isObject(response) && "error" in response;
   const isAgreed = !isRefused && connection.revision !== undefined;
   if (isAgreed && !(await state.addSession(new HttpSession(state, connection)))) {
-    return refuse(responder, 503, "Too many sessions are open", { "retry-after": "10" });
+    return refuseWith(responder, 503, "Too many sessions are open", { "retry-after": "10" });
   }
   const headers: HttpHeaders = isAgreed ? { [sessionHeader]: connection.session ?? "" } : {};
   const status = isMalformed(incoming, response) ? 400 : 200;

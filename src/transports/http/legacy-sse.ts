@@ -23,10 +23,10 @@ import type { LegacySseOptions } from "./options.ts";
 import { refuseContentType } from "./guard/guard.ts";
 import type { Tended } from "./edge/heartbeat.ts";
 import { refuseUnpermitted } from "./permission.ts";
-import { accept, eventHeaders, refuse, refuseClosing } from "./edge/replies.ts";
+import { accept, eventHeaders, refuseWith, refuseClosing } from "./edge/replies.ts";
 
 /** A client that has a stream of HTTP+SSE. */
-export interface Client {
+export interface LegacySseClient {
   readonly pipe: Pipe;
   readonly sink: EventSink;
   /** Updated with each POST: the stream ends when its newest token expires, since a reconnect would lose the session. */
@@ -43,8 +43,8 @@ export class LegacySse {
   readonly #ssePath: string;
   readonly #messagePath: string;
   /** By the random token in the message URL that only this client receives. */
-  readonly clients: Map<string, Client> = new Map();
-  readonly #held: Holdings<Client>;
+  readonly clients: Map<string, LegacySseClient> = new Map();
+  readonly #held: Holdings<LegacySseClient>;
   readonly #id = randomId(3);
   readonly #forwarding: SseForwarding | undefined;
   readonly #stopHearing: (() => void) | undefined;
@@ -78,7 +78,7 @@ export class LegacySse {
     const { request, responder } = exchange;
     const isStream = request.path === this.#ssePath;
     const allow = isStream ? "GET" : "POST";
-    if (request.method !== allow) return refuse(responder, 405, "Method not allowed", { allow });
+    if (request.method !== allow) return refuseWith(responder, 405, "Method not allowed", { allow });
     return isStream ? this.#open(exchange) : this.#receive(exchange);
   }
 
@@ -108,7 +108,7 @@ export class LegacySse {
 
   #open(exchange: HttpExchange): Promise<void> | void {
     if (!exchange.accepted.events) {
-      return refuse(exchange.responder, 406, "Accept must allow text/event-stream");
+      return refuseWith(exchange.responder, 406, "Accept must allow text/event-stream");
     }
     // The URL for messages contains the id of this node, which it has once it has joined.
     return this.#state.joined.then(() => this.#openHere(exchange));
@@ -117,7 +117,7 @@ export class LegacySse {
   #openHere({ request, responder, principal }: HttpExchange): void {
     const { caller } = request;
     if (!this.#makeRoomFor(caller, principal)) {
-      return refuse(responder, 503, "Too many streams are open", { "retry-after": "10" });
+      return refuseWith(responder, 503, "Too many streams are open", { "retry-after": "10" });
     }
     const token = this.#tokenStart + randomId();
     const sink = responder.stream(eventHeaders);
@@ -135,7 +135,7 @@ export class LegacySse {
       },
     );
     sink.onDrain(() => pipe.drained());
-    const client: Client = { pipe, sink, principal, isBehind: false };
+    const client: LegacySseClient = { pipe, sink, principal, isBehind: false };
     this.#tell(client, "opened");
     this.clients.set(token, client);
     this.#held.add(caller, client);
@@ -148,12 +148,16 @@ export class LegacySse {
     });
   }
 
-  #write({ pipe, sink }: Client, text: string): boolean {
+  #write({ pipe, sink }: LegacySseClient, text: string): boolean {
     this.#state.witness?.wrote(pipe.connection, text);
     return sink.write(encodeTypedEvent("message", text));
   }
 
-  #tell({ pipe: { connection }, sink }: Client, state: "opened" | "closed", reason?: StreamEnd): void {
+  #tell(
+    { pipe: { connection }, sink }: LegacySseClient,
+    state: "opened" | "closed",
+    reason?: StreamEnd,
+  ): void {
     const { server, witness } = this.#state;
     const stream = { type: "stream", kind: "sse", state, reason, bytes: 0, backlog: sink.unsent } as const;
     const event = { ...stream, ...peerOf(connection) };
@@ -162,7 +166,7 @@ export class LegacySse {
   }
 
   /** Lets running calls finish within `graceMs`, then ends the stream, in the background. */
-  #endLater({ pipe, sink }: Client, graceMs: number, reason: SessionEnd): void {
+  #endLater({ pipe, sink }: LegacySseClient, graceMs: number, reason: SessionEnd): void {
     logRejection(
       this.#state.server.logger,
       "The end of a stream",
@@ -182,7 +186,7 @@ export class LegacySse {
     return true;
   }
 
-  #keepAlive(token: string, client: Client): Tended {
+  #keepAlive(token: string, client: LegacySseClient): Tended {
     const { keepAliveMs, graceMs } = this.#state.settings;
     const { sink } = client;
     let next = performance.now() + keepAliveMs;
@@ -214,7 +218,7 @@ export class LegacySse {
     return token.startsWith(this.#tokenStart);
   }
 
-  #find(request: HttpRequest): Client | undefined {
+  #find(request: HttpRequest): LegacySseClient | undefined {
     return this.clients.get(tokenOf(request));
   }
 
@@ -279,7 +283,11 @@ export class LegacySse {
   }
 
   /** Passes the message to the pipe. It counts for its caller until the pipe has answered it on the stream. */
-  #pass(client: Client, { incoming, principal, checkedScopes, counted }: PassedMessage, load: Load): void {
+  #pass(
+    client: LegacySseClient,
+    { incoming, principal, checkedScopes, counted }: PassedMessage,
+    load: Load,
+  ): void {
     this.#state.witness?.received(client.pipe.connection, incoming);
     client.principal = principal;
     counted?.retain();
@@ -301,7 +309,7 @@ function tokenOf(request: HttpRequest): string {
 }
 
 /** Whether a message of this sender can be passed to the client's stream, as the status of the response. */
-function statusFor(client: Client | undefined, principal: Principal | undefined): MessageStatus {
+function statusFor(client: LegacySseClient | undefined, principal: Principal | undefined): MessageStatus {
   if (client === undefined || !isSamePrincipal(client.principal, principal)) return 404;
   return client.isBehind ? 429 : 202;
 }
@@ -310,7 +318,7 @@ function statusFor(client: Client | undefined, principal: Principal | undefined)
 function replyTo(responder: HttpResponder, status: MessageStatus): void {
   if (status === 202) return accept(responder);
   const [problem, retryAfter] = problems[status];
-  refuse(responder, status, problem, retryAfter === undefined ? {} : { "retry-after": retryAfter });
+  refuseWith(responder, status, problem, retryAfter === undefined ? {} : { "retry-after": retryAfter });
 }
 
 const problems: Readonly<

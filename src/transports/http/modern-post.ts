@@ -1,7 +1,7 @@
 // Answers a modern POST: checks its headers against its body, and cancels it when the client closes the response.
 import { errorCodes } from "../../base/errors.ts";
 import { isBatch, type ReadMessage, readMessage, type RpcResponse } from "../../base/wire/message.ts";
-import { accept, jsonHeaders, refuse, refuseClosing, replyError } from "./edge/replies.ts";
+import { accept, jsonHeaders, refuseWith, refuseClosing, replyError } from "./edge/replies.ts";
 import type { HttpExchange } from "./exchange.ts";
 import { headerProblem } from "./header-check.ts";
 
@@ -12,7 +12,7 @@ export function answerModernPost(exchange: HttpExchange): Promise<void> | void {
   const read = isBatch(incoming) ? readMessage(incoming) : incoming;
   if (!read.ok) return replyError(responder, 400, read.error, read.id);
   if (read.kind === "response")
-    return refuse(responder, 400, "Clients of this revision must not send responses");
+    return refuseWith(responder, 400, "Clients of this revision must not send responses");
   if (read.kind === "notification") return acceptNotification(exchange, read);
   const problem = headerProblem(exchange, read.message);
   if (problem !== undefined) return replyError(responder, 400, problem, read.message.id);

@@ -8,7 +8,7 @@ import {
 } from "../../auth/authenticate.ts";
 import { errorCodes } from "../../base/errors.ts";
 import { isGranted } from "../../protocol/scopes.ts";
-import { refuse } from "./edge/replies.ts";
+import { refuseWith } from "./edge/replies.ts";
 import type { HttpHeaders } from "./edge/request.ts";
 import type { HttpExchange } from "./exchange.ts";
 
@@ -25,7 +25,7 @@ export function refuseAuth({ state, responder }: HttpExchange, refusal: AuthRefu
   };
   if (problem === undefined) state.server.logger.debug(message);
   else state.rateLimitedLog.error(problem);
-  if (text === undefined) return refuse(responder, status, message, headers);
+  if (text === undefined) return refuseWith(responder, status, message, headers);
   responder.refusals?.report(status, { code: errorCodes.invalidRequest, message });
   const type = typeof body === "string" ? "text/plain; charset=utf-8" : "application/json";
   responder.reply(status, { "content-type": type, ...headers }, text);

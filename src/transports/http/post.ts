@@ -4,7 +4,7 @@ import type { Load } from "../../base/limits/loads.ts";
 import type { ParsedJson } from "../../base/wire/json.ts";
 import { parseBody, refuseCrowded } from "./body.ts";
 import { classify } from "./classify.ts";
-import { refuse, refuseClosing, replyError } from "./edge/replies.ts";
+import { refuseWith, refuseClosing, replyError } from "./edge/replies.ts";
 import type { HttpBody } from "./edge/request.ts";
 import { type HttpExchange, sessionHeader } from "./exchange.ts";
 import { refuseContentType } from "./guard/guard.ts";
@@ -16,7 +16,7 @@ import { refuseUnpermitted } from "./permission.ts";
 export async function answerPost(exchange: HttpExchange): Promise<void> {
   const { state, request, responder, accepted } = exchange;
   if (!accepted.json && !accepted.events) {
-    return refuse(responder, 406, "Accept must allow application/json or text/event-stream");
+    return refuseWith(responder, 406, "Accept must allow application/json or text/event-stream");
   }
   if (refuseContentType(request, responder)) return;
   const load = state.server.loads.begin(request.caller);
@@ -48,9 +48,9 @@ type Unparsed = Extract<ParsedJson, { readonly ok: false }>;
 function refuseUnparsed(exchange: HttpExchange, { isTooLarge, error }: Unparsed): void {
   // A framework may have decompressed the body, and left the header.
   const encoding = exchange.request.header("content-encoding") ?? "identity";
-  if (isTooLarge) refuse(exchange.responder, 413, error.message);
+  if (isTooLarge) refuseWith(exchange.responder, 413, error.message);
   else if (encoding !== "identity")
-    refuse(exchange.responder, 415, `Content-Encoding is ${clip(encoding)}: do not compress`);
+    refuseWith(exchange.responder, 415, `Content-Encoding is ${clip(encoding)}: do not compress`);
   else replyError(exchange.responder, 400, error, unreadableId(exchange));
 }
 

@@ -1,5 +1,5 @@
 // Answers GET, which opens or resumes a stream of a session, and DELETE, which ends the session.
-import { refuse } from "./edge/replies.ts";
+import { refuseWith } from "./edge/replies.ts";
 import type { HttpExchange } from "./exchange.ts";
 import { findSession, refuseVersion } from "./legacy-post.ts";
 import type { HttpState } from "./state.ts";
@@ -13,7 +13,7 @@ export function allowedMethods({ server, settings }: HttpState): string {
 /** Refuses an HTTP method that the client's era, or this server, does not support. */
 export function refuseMethod({ state, responder }: HttpExchange): void {
   const allow = allowedMethods(state);
-  refuse(responder, 405, `Method not allowed: this MCP endpoint accepts ${allow}`, { allow });
+  refuseWith(responder, 405, `Method not allowed: this MCP endpoint accepts ${allow}`, { allow });
 }
 
 export async function answerGet(exchange: HttpExchange): Promise<void> {
@@ -23,7 +23,7 @@ export async function answerGet(exchange: HttpExchange): Promise<void> {
   const lastEventId = request.header("last-event-id");
   if (lastEventId === undefined) return session.streams.open(responder, principal);
   if (!(await session.streams.resume(lastEventId, responder, principal))) {
-    refuse(responder, 400, "This stream can no longer be resumed: send the request again");
+    refuseWith(responder, 400, "This stream can no longer be resumed: send the request again");
   }
 }
 
@@ -45,7 +45,7 @@ function sessionOf(exchange: HttpExchange): ReturnType<typeof findSession> {
   // Modern clients and stateless servers have no sessions.
   if (state.server.mode === "stateless" || headerRevision?.era === "modern") refuseMethod(exchange);
   else if (request.method === "GET" && !accepted.events && !isBrowser(request.header("accept"))) {
-    refuse(responder, 406, "Accept must allow text/event-stream");
+    refuseWith(responder, 406, "Accept must allow text/event-stream");
   } else if (!refuseVersion(exchange)) return findSession(exchange);
   return undefined;
 }

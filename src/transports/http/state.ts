@@ -12,7 +12,7 @@ import { Heartbeat, type Tended } from "./edge/heartbeat.ts";
 import type { HttpResponder } from "./edge/request.ts";
 import type { HttpSettings } from "./options.ts";
 import { Listens } from "./streams/listens.ts";
-import { refuse, replyError } from "./edge/replies.ts";
+import { refuseWith, replyError } from "./edge/replies.ts";
 import { HttpSession } from "./session.ts";
 import type { SessionStreams } from "./streams/session-streams.ts";
 import type { Witness } from "./streams/host.ts";
@@ -134,7 +134,7 @@ export class HttpState implements Tended {
     if (error instanceof HalyardError && error.code === "BACKPLANE_UNAVAILABLE") {
       this.rateLimitedLog.error("A request needs the backplane, which fails", { error });
       const problem = "The server cannot serve this session now: try again later";
-      return refuse(responder, 503, problem, { "retry-after": "5" });
+      return refuseWith(responder, 503, problem, { "retry-after": "5" });
     }
     replyError(responder, 500, internalError(this.rateLimitedLog, "A request could not be answered", error));
   }

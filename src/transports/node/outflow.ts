@@ -2,9 +2,9 @@
 import type { ServerResponse } from "node:http";
 import type { EventSink, HttpRequest } from "../http/edge/request.ts";
 import { highWater, ChunkQueue } from "../http/edge/chunk-queue.ts";
-import type { Outgoing, Unsent } from "../http/edge/unsent.ts";
+import type { OutgoingResponse, Unsent } from "../http/edge/unsent.ts";
 
-export class Outflow implements EventSink, Outgoing {
+export class NodeOutflow implements EventSink, OutgoingResponse {
   readonly #response: ServerResponse;
   readonly #request: HttpRequest;
   readonly #unsent: Unsent;

@@ -11,7 +11,7 @@ import {
 } from "../http/edge/request.ts";
 import { highWater } from "../http/edge/chunk-queue.ts";
 import type { Unsent } from "../http/edge/unsent.ts";
-import { Outflow } from "./outflow.ts";
+import { NodeOutflow } from "./outflow.ts";
 
 /** Writes the head, with names and values in one flat array, the fastest form for Node. */
 function writeHead(response: ServerResponse, status: number, headers: HttpHeaders, length?: number): void {
@@ -79,8 +79,8 @@ export class NodeResponder implements HttpResponder {
     return this.corsHeaders === undefined ? headers : { ...headers, ...this.corsHeaders };
   }
 
-  #outflow(): Outflow {
-    return new Outflow(this.#response, this.#request, this.#unsent);
+  #outflow(): NodeOutflow {
+    return new NodeOutflow(this.#response, this.#request, this.#unsent);
   }
 }
 

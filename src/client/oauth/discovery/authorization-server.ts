@@ -4,7 +4,7 @@ import { isTexts } from "../../../base/wire/message.ts";
 import type { Net } from "../net/net.ts";
 import { shownUrl } from "../../settings/shown.ts";
 import { OAuthError, shown } from "../settings/errors.ts";
-import { firstDocument, type Found } from "./first-document.ts";
+import { firstDocument, type FoundDocument } from "./first-document.ts";
 import type { FoundResource } from "./resource-metadata.ts";
 
 /** Marks what was found nowhere: the endpoints that a server of 2025-03-26 has by default. */
@@ -108,7 +108,7 @@ function placesOf(issuer: string): string[] {
 }
 
 async function read(
-  { url, json }: Found,
+  { url, json }: FoundDocument,
   issuers: readonly string[],
   net: Net,
 ): Promise<AuthorizationServer> {

@@ -5,13 +5,13 @@ import type { Net } from "../net/net.ts";
 import { shownUrl } from "../../settings/shown.ts";
 import { OAuthError } from "../settings/errors.ts";
 
-export interface Found {
+export interface FoundDocument {
   readonly url: string;
   readonly json: { readonly [name: string]: unknown };
 }
 
 /** Resolves with the first document that is there. Only a 4xx says that one is not; in a browser, that may be unreadable. */
-export async function firstDocument(urls: readonly string[], net: Net): Promise<Found | undefined> {
+export async function firstDocument(urls: readonly string[], net: Net): Promise<FoundDocument | undefined> {
   let unreadable: string | undefined;
   for (const url of new Set(urls)) {
     const { status, json } = await net.document(url);

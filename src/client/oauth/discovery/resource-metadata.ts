@@ -4,7 +4,7 @@ import type { Net } from "../net/net.ts";
 import { shownUrl } from "../../settings/shown.ts";
 import { OAuthError, shown } from "../settings/errors.ts";
 import type { Challenge } from "../../settings/challenge.ts";
-import { firstDocument, type Found } from "./first-document.ts";
+import { firstDocument, type FoundDocument } from "./first-document.ts";
 
 /** What tokens for a server are for, and who issues them. */
 export interface FoundResource {
@@ -48,7 +48,7 @@ function namesOf(server: string): [string, ...string[]] {
   return path === "/" ? [origin, `${origin}/`] : [origin + path, server];
 }
 
-function read({ url, json }: Found, expected: readonly string[]): FoundResource {
+function read({ url, json }: FoundDocument, expected: readonly string[]): FoundResource {
   const { resource, authorization_servers: issuers, scopes_supported: scopes } = json;
   if (typeof resource !== "string" || !expected.includes(resource)) {
     const named = shown(resource);

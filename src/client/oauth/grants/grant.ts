@@ -21,7 +21,7 @@ export interface Party {
 }
 
 /** The requests that wait for tokens. */
-export interface Waiting {
+export interface GrantWait {
   /** Aborted when no request waits any longer. A person may still finish a sign-in that has begun; it keeps no process alive. */
   readonly signal: AbortSignal;
   /** Says which address a person has to visit. */
@@ -32,7 +32,7 @@ export interface Waiting {
 export interface Attempt {
   /** Where the authorization server sends a person back to; undefined for a machine. */
   readonly redirectUri?: string | undefined;
-  obtain(party: Party, waiting: Waiting): Promise<TokenEndpointResponse>;
+  obtain(party: Party, waiting: GrantWait): Promise<TokenEndpointResponse>;
   /** Gives back what the attempt holds, such as a port; rejects what is still awaited. */
   end(): void;
 }
@@ -48,7 +48,7 @@ export interface Returned {
 }
 
 /** A way to obtain tokens. */
-export interface Grant {
+export interface TokenGrant {
   /** Whether a person takes part: then there may be refresh tokens, and `offline_access` is asked for where it is supported. */
   readonly byPerson: boolean;
   /** Begins an attempt. `registered`: the redirect URI with which the client is registered, if it can be used again. */

@@ -9,13 +9,13 @@ import { findAuthorizationServer } from "../discovery/authorization-server.ts";
 import { OAuthError, shown } from "../settings/errors.ts";
 import type { IdentityProvider, TextSource } from "../settings/options.ts";
 import { authenticationOf } from "./client-authentication.ts";
-import type { Grant, Party } from "./grant.ts";
+import type { TokenGrant, Party } from "./grant.ts";
 import { requestTokens } from "./token-request.ts";
 
 const tokenType = "urn:ietf:params:oauth:token-type:";
 
 /** The grant of a service that acts for itself: its authentication is all that it shows. */
-export function clientCredentialsGrant(): Grant {
+export function clientCredentialsGrant(): TokenGrant {
   return machineGrant((party) =>
     requestTokens(party, (who, parameters, options) =>
       clientCredentialsGrantRequest(...who, parameters, options),
@@ -24,17 +24,17 @@ export function clientCredentialsGrant(): Grant {
 }
 
 /** The grant of a workload, which shows the JWT that its platform has given to it (RFC 7523). */
-export function workloadGrant(assertion: TextSource): Grant {
+export function workloadGrant(assertion: TextSource): TokenGrant {
   return machineGrant(async (party) => requestByAssertion(party, await textOf("assertion", assertion)));
 }
 
 /** The grant of an organisation: its identity provider turns an ID token into a grant for one authorization server (ID-JAG). */
-export function enterpriseGrant(provider: IdentityProvider): Grant {
+export function enterpriseGrant(provider: IdentityProvider): TokenGrant {
   return machineGrant(async (party) => requestByAssertion(party, await exchange(provider, party)));
 }
 
-function machineGrant(obtain: (party: Party) => Promise<TokenEndpointResponse>): Grant {
-  const begin: Grant["begin"] = async () => ({
+function machineGrant(obtain: (party: Party) => Promise<TokenEndpointResponse>): TokenGrant {
+  const begin: TokenGrant["begin"] = async () => ({
     obtain: (party, { signal }) => obtain({ ...party, signal }),
     end() {},
   });

@@ -6,7 +6,7 @@ import { OAuthError, type OAuthProblem, shown } from "../settings/errors.ts";
 import { isLoopback } from "../../../base/wire/loopback.ts";
 import type { OAuthOptions } from "../settings/options.ts";
 import type { SignIn } from "../platform/platform.ts";
-import type { Attempt, Grant, Party, Returned } from "./grant.ts";
+import type { Attempt, TokenGrant, Party, Returned } from "./grant.ts";
 import { remedyOf } from "./reply.ts";
 import { requestTokens } from "./token-request.ts";
 
@@ -23,7 +23,7 @@ interface Asked {
 }
 
 /** Lets a person sign in. Throws a ConfigurationError if that cannot work as `options` say on this runtime. */
-export function personGrant(options: OAuthOptions): Grant {
+export function personGrant(options: OAuthOptions): TokenGrant {
   const { open, redirectUri, signInTimeoutMs = 300_000 } = options;
   const how = { open, redirectUri };
   platform.checkSignIn(how);

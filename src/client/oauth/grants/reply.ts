@@ -4,7 +4,7 @@ import { Secrets } from "../../redaction/secrets.ts";
 import { shown } from "../settings/errors.ts";
 import type { Party } from "./grant.ts";
 
-export interface Reply {
+export interface TokenReply {
   readonly response: Response;
   /** The JSON, without what is null; undefined if it is not an object. */
   readonly body: { readonly [name: string]: unknown } | undefined;
@@ -18,7 +18,7 @@ export interface Reply {
  * Reads a reply before oauth4webapi does, which takes an `error` only from a 4xx that is JSON and has no `WWW-Authenticate`. `secrets`: what
  * the request contained, because some servers show in an error what they received.
  */
-export async function readReply(response: Response, secrets: Secrets = new Secrets()): Promise<Reply> {
+export async function readReply(response: Response, secrets: Secrets = new Secrets()): Promise<TokenReply> {
   const text = await response.text();
   const body = parse(text);
   const { ok, status } = response;
@@ -40,7 +40,7 @@ export async function readReply(response: Response, secrets: Secrets = new Secre
 }
 
 /** Leaves out ID tokens: they are not used, so they need not be verified. */
-function parse(text: string): Reply["body"] {
+function parse(text: string): TokenReply["body"] {
   try {
     const body: unknown = JSON.parse(text, (name, value: unknown) =>
       value === null || name === "id_token" ? undefined : value,

@@ -4,7 +4,7 @@ import { Secrets } from "../../redaction/secrets.ts";
 import { shownUrl } from "../../settings/shown.ts";
 import { OAuthError, shown } from "../settings/errors.ts";
 import type { Party } from "./grant.ts";
-import { readReply, remedyOf, type Reply } from "./reply.ts";
+import { readReply, remedyOf, type TokenReply } from "./reply.ts";
 
 /** The authorization server said no, and why. */
 export class TokenRefusal extends OAuthError {
@@ -39,7 +39,7 @@ export async function requestTokens(
   }
 }
 
-async function ask(party: Party, send: Send): Promise<Reply> {
+async function ask(party: Party, send: Send): Promise<TokenReply> {
   const { as, authentication, resource, scopes, net, dpop, signal } = party;
   const secrets = new Secrets();
   const options = await net.endpoint(as.token_endpoint as string, secrets, signal);
@@ -61,7 +61,7 @@ function named({ client }: Party): oauth.Client {
 /** Passes on to oauth4webapi only what is used, because other members often are not what they should be. */
 async function read(
   party: Party,
-  body: NonNullable<Reply["body"]>,
+  body: NonNullable<TokenReply["body"]>,
   tokenTypes: readonly string[],
 ): Promise<oauth.TokenEndpointResponse> {
   const { token_type: type, access_token: token, refresh_token: refreshToken } = body;
@@ -99,7 +99,7 @@ async function read(
   }
 }
 
-function refusal(party: Party, { response, body, error, problem }: Reply): OAuthError {
+function refusal(party: Party, { response, body, error, problem }: TokenReply): OAuthError {
   const { status, headers } = response;
   if (error === undefined || status >= 500 || status === 429) {
     return failure(

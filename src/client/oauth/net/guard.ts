@@ -8,7 +8,7 @@ const maxUrl = 2048;
 const trust = "If you trust it, pass the address of the authorization server as `issuer`";
 
 /** What decides which addresses may be asked. */
-export interface GuardOptions {
+export interface AddressOptions {
   /** The URL of the MCP server: private addresses are allowed as far as it has one itself. */
   readonly server: string;
   /** Addresses that the user has given: their hosts are trusted wherever they are. */
@@ -16,7 +16,7 @@ export interface GuardOptions {
   readonly fetch?: typeof fetch | undefined;
 }
 
-export class Guard {
+export class AddressGuard {
   readonly #server: URL;
   readonly #origins: ReadonlySet<string>;
   readonly #hosts: ReadonlySet<string>;
@@ -24,7 +24,7 @@ export class Guard {
   /** Where the server is, once that is known. */
   #place: Place | undefined;
 
-  constructor({ server, trusted, fetch }: GuardOptions) {
+  constructor({ server, trusted, fetch }: AddressOptions) {
     const given = [server, ...trusted].map((url) => new URL(url));
     this.#server = new URL(server);
     this.#origins = new Set(given.map(({ origin }) => origin));

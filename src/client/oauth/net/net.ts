@@ -5,7 +5,7 @@ import { untilAborted } from "../../../base/async/promises.ts";
 import type { Secrets } from "../../redaction/secrets.ts";
 import { GrowingBuffer } from "../../../base/wire/bytes.ts";
 import { OAuthError, type OAuthProblem, shown } from "../settings/errors.ts";
-import { Guard, type GuardOptions } from "./guard.ts";
+import { AddressGuard, type AddressOptions } from "./guard.ts";
 import { shownUrl } from "../../settings/shown.ts";
 
 const documentMs = 10_000;
@@ -33,7 +33,7 @@ interface Document {
   readonly json: unknown;
 }
 
-export interface NetOptions extends GuardOptions {
+export interface NetOptions extends AddressOptions {
   /** The value of `MCP-Protocol-Version` of the request that was refused: sent along while metadata is discovered (not in browsers). */
   readonly revision?: string | undefined;
   /** Aborted when no request waits for documents any longer. */
@@ -44,14 +44,14 @@ type EndpointRequest = oauth.CustomFetchOptions<"POST", URLSearchParams | string
 
 /** Fetches for one MCP server: checks every address before it is asked, and limits time and size. */
 export class Net {
-  readonly #guard: Guard;
+  readonly #guard: AddressGuard;
   readonly #options: NetOptions;
   readonly #send: (url: string, init: RequestInit) => Promise<Response>;
   /** Until when the documents that were fetched may be used again, by `performance.now()`; undefined if there are none. */
   freshUntil: number | undefined;
 
   constructor(options: NetOptions) {
-    const guard = new Guard(options);
+    const guard = new AddressGuard(options);
     this.#guard = guard;
     this.#options = options;
     this.#send =

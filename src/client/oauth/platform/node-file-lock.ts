@@ -46,7 +46,7 @@ export async function takeLock(folder: string, name: string, signal?: AbortSigna
     for (let pollMs = firstPollMs; !(await tryTake(draft, owner, lock));) {
       await freeIfStale(pollMs);
       // At random, so that waiters do not all look at once.
-      await pause(pollMs * (0.5 + Math.random()), signal);
+      await lockPause(pollMs * (0.5 + Math.random()), signal);
       pollMs = Math.min(pollMs * 1.3, longestPollMs);
     }
   } catch (error) {
@@ -174,7 +174,7 @@ export function codeOf(error: unknown): string | undefined {
 }
 
 /** Keeps the process alive meanwhile. */
-export async function pause(timeMs: number, signal?: AbortSignal): Promise<void> {
+export async function lockPause(timeMs: number, signal?: AbortSignal): Promise<void> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const passed = new Promise<void>((resolve) => (timer = setTimeout(resolve, timeMs)));
   await untilAborted(passed, signal).finally(() => clearTimeout(timer));

@@ -8,7 +8,7 @@ import { OAuthError } from "../settings/errors.ts";
 import type { TokenStore } from "../store/token-store.ts";
 import { inTurn } from "../store/memory-store.ts";
 import { checkFolder, strangerOf } from "./node-file-safety.ts";
-import { codeOf, type HeldLock, pause, sweep, takeLock, takenCodes } from "./node-file-lock.ts";
+import { codeOf, type HeldLock, lockPause, sweep, takeLock, takenCodes } from "./node-file-lock.ts";
 
 /** Bytes of the file of a `fileStore`. Past it, `fileStore` throws an `OAuthError`, and the file stays as it is. */
 const maxFileBytes = 16 * 1024 * 1024;
@@ -219,7 +219,7 @@ async function renameOver(from: string, to: string): Promise<void> {
     } catch (error) {
       // On Windows, another process may just be reading the file.
       if (tries === maxRenames || !takenCodes.has(codeOf(error))) throw error;
-      await pause(renamePauseMs);
+      await lockPause(renamePauseMs);
     }
   }
 }

@@ -31,7 +31,7 @@ export function authorizationOf({ scheme, accessToken }: Tokens): string {
 }
 
 /** A client that has registered itself. */
-export interface Registration {
+export interface ClientRegistration {
   readonly issuer: string;
   readonly client: Client;
   readonly redirectUri?: string | undefined;
@@ -81,11 +81,11 @@ export function tokensOf(store: TokenStore, { issuer, clientId, resource }: Bind
 }
 
 /** The registration at one authorization server. */
-export function registrationOf(store: TokenStore, issuer: string): Stored<Registration> {
+export function registrationOf(store: TokenStore, issuer: string): Stored<ClientRegistration> {
   return stored(
     store,
     keyOf("registration", issuer),
-    (value): value is Registration =>
+    (value): value is ClientRegistration =>
       isObject(value) &&
       value["issuer"] === issuer &&
       isObject(value["client"]) &&

@@ -1,12 +1,12 @@
 // Keywords about arrays.
 import type { Keyword, KeywordTable, Surroundings } from "./keyword.ts";
-import { type Check, evaluate, type Node } from "./node.ts";
+import { type NodeCheck, evaluate, type Node } from "./node.ts";
 import type { Run } from "./run.ts";
 
 type Items = readonly unknown[];
 
 function list<Setting>(
-  compile: (setting: Setting, surroundings: Surroundings) => Check<Items> | undefined,
+  compile: (setting: Setting, surroundings: Surroundings) => NodeCheck<Items> | undefined,
 ): Keyword {
   return { about: ["array"], compile };
 }
@@ -32,12 +32,12 @@ export const unevaluatedItems: KeywordTable = [
   ["unevaluatedItems", list((schema, { inner }) => unevaluated(inner(schema)))],
 ];
 
-function maxItems(limit: number): Check<Items> {
+function maxItems(limit: number): NodeCheck<Items> {
   const problem = `must have at most ${count(limit)}`;
   return (value, run) => value.length <= limit || run.fail(problem);
 }
 
-function minItems(limit: number): Check<Items> {
+function minItems(limit: number): NodeCheck<Items> {
   const problem = `must have at least ${count(limit)}`;
   return (value, run) => value.length >= limit || run.fail(problem);
 }
@@ -46,18 +46,21 @@ function count(number: number): string {
   return number === 1 ? "1 item" : `${number} items`;
 }
 
-function items(setting: unknown, { schema, draft, inner }: Surroundings): Check<Items> {
+function items(setting: unknown, { schema, draft, inner }: Surroundings): NodeCheck<Items> {
   if (Array.isArray(setting)) return prefix(setting.map(inner));
   const before = schema["prefixItems"];
   return rest(inner(setting), draft === 2020 && Array.isArray(before) ? before.length : 0);
 }
 
-function additionalItems(setting: unknown, { schema, draft, inner }: Surroundings): Check<Items> | undefined {
+function additionalItems(
+  setting: unknown,
+  { schema, draft, inner }: Surroundings,
+): NodeCheck<Items> | undefined {
   const before = schema["items"];
   return draft !== 2020 && Array.isArray(before) ? rest(inner(setting), before.length) : undefined;
 }
 
-function prefix(nodes: readonly Node[]): Check<Items> {
+function prefix(nodes: readonly Node[]): NodeCheck<Items> {
   return (value, run, seen) => {
     const end = Math.min(nodes.length, value.length);
     for (let index = 0; index < end; index++) {
@@ -68,7 +71,7 @@ function prefix(nodes: readonly Node[]): Check<Items> {
   };
 }
 
-function rest(node: Node, start: number): Check<Items> {
+function rest(node: Node, start: number): NodeCheck<Items> {
   return (value, run, seen) => {
     for (let index = start; index < value.length; index++)
       if (!evaluate(node, value[index], run)) return run.failAt(index);
@@ -77,7 +80,7 @@ function rest(node: Node, start: number): Check<Items> {
   };
 }
 
-function contains(setting: unknown, { schema, draft, inner }: Surroundings): Check<Items> {
+function contains(setting: unknown, { schema, draft, inner }: Surroundings): NodeCheck<Items> {
   const node = inner(setting);
   const min = (schema["minContains"] as number | undefined) ?? 1;
   const max = (schema["maxContains"] as number | undefined) ?? Infinity;
@@ -97,7 +100,7 @@ function contains(setting: unknown, { schema, draft, inner }: Surroundings): Che
   };
 }
 
-const uniqueItems: Check<Items> = (value, run) => {
+const uniqueItems: NodeCheck<Items> = (value, run) => {
   if (value.length < 2) return true;
   const isUnique = value.every(isNumber) ? areNumbersUnique(value, run) : areKeysUnique(value, run);
   return isUnique || run.fail("must not have two equal items");
@@ -123,7 +126,7 @@ function areKeysUnique(value: Items, run: Run): boolean {
   return true;
 }
 
-function unevaluated(node: Node): Check<Items> {
+function unevaluated(node: Node): NodeCheck<Items> {
   return (value, run, seen = []) => {
     run.spend(seen.length * 2);
     const known = new Set(seen);

@@ -2,14 +2,14 @@
 import { isObject, type JsonObject } from "../../../base/wire/message.ts";
 import { type Budget, CompileSteps, measure, type Payer } from "./budget.ts";
 import { arrayKeywords, lengthKeywords, unevaluatedItems } from "./array-keywords.ts";
-import { recursiveAnchor, type Resource, SchemaDocument, type Target } from "./document.ts";
+import { recursiveAnchor, type SchemaResource, SchemaDocument, type ReferenceTarget } from "./document.ts";
 import { constantKeywords, inPlaceKeywords } from "./in-place-keywords.ts";
 import { InvalidKeyword } from "./invalid-keyword.ts";
-import type { Draft, KeywordTable, Surroundings } from "./keyword.ts";
+import type { SchemaDraft, KeywordTable, Surroundings } from "./keyword.ts";
 import { ownKeywordProblem, pathTo } from "./keywords.ts";
 import {
   anything,
-  type Check,
+  type NodeCheck,
   evaluate,
   kinds,
   makeNode,
@@ -59,7 +59,7 @@ const stepsOfCharacter = 1 / 16;
 /** Throws if a reference has no target, a pattern is not a regular expression, or the schema costs more than the budget. */
 export function compileDocument(
   schema: JsonObject,
-  draft: Draft,
+  draft: SchemaDraft,
   budget: Budget,
   states: StateCache,
 ): CompiledDocument {
@@ -99,7 +99,7 @@ class Compiler {
     return node;
   }
 
-  #node({ schema, resource: found }: Target): Node {
+  #node({ schema, resource: found }: ReferenceTarget): Node {
     if (typeof schema === "boolean") return schema ? anything : nothing;
     if (!isObject(schema)) throw new TypeError("the target of a reference is not a schema");
     const resource = this.#document.ownerOf(schema, found);
@@ -112,14 +112,14 @@ class Compiler {
   }
 
   /** Like `#node`, but where dynamic references need it, validation also records that it enters a resource. */
-  #entering(target: Target, from?: Resource): Node {
+  #entering(target: ReferenceTarget, from?: SchemaResource): Node {
     const node = this.#node(target);
     const resource = isObject(target.schema)
       ? this.#document.ownerOf(target.schema, target.resource)
       : target.resource;
     if (resource === from || !this.#document.isDynamic) return node;
     const entering = makeNode();
-    const check: Check<unknown> = (value, run, seen) => {
+    const check: NodeCheck<unknown> = (value, run, seen) => {
       run.entered.push(resource);
       const fits = evaluate(node, value, run, seen);
       run.entered.pop();
@@ -130,7 +130,7 @@ class Compiler {
   }
 
   /** Adds the place to the error of a keyword that cannot be compiled. */
-  #fillOrName(node: Node, schema: JsonObject, resource: Resource): void {
+  #fillOrName(node: Node, schema: JsonObject, resource: SchemaResource): void {
     try {
       this.#fill(node, schema, resource);
     } catch (error) {
@@ -140,7 +140,7 @@ class Compiler {
     }
   }
 
-  #fill(node: Node, schema: JsonObject, resource: Resource): void {
+  #fill(node: Node, schema: JsonObject, resource: SchemaResource): void {
     const { draft } = this.#document;
     if (!this.#document.has(schema)) checkKeywords(schema);
     const surroundings: Surroundings = {
@@ -163,7 +163,7 @@ class Compiler {
   #add(node: Node, [name, { about, compile }]: KeywordTable[number], surroundings: Surroundings): void {
     const setting = surroundings.schema[name];
     if (setting === undefined) return;
-    const check = compile(setting as never, surroundings) as Check<unknown> | undefined;
+    const check = compile(setting as never, surroundings) as NodeCheck<unknown> | undefined;
     if (check === undefined) return;
     const isLast = name.startsWith("unevaluated");
     if (isLast) node.tracks = true;
@@ -171,7 +171,7 @@ class Compiler {
     for (const kind of about) (checks[kinds[kind]] ??= []).push(check);
   }
 
-  #referred(keyword: string, reference: string, base: Resource): Check<unknown> {
+  #referred(keyword: string, reference: string, base: SchemaResource): NodeCheck<unknown> {
     const target = this.#document.find(reference, base);
     if (target === undefined) {
       const isOutside = !reference.startsWith("#");
@@ -186,7 +186,7 @@ class Compiler {
   }
 
   /** A dynamic reference: its target is the anchor in the outermost entered resource that has it. */
-  #dynamic(name: string, otherwise: Node): Check<unknown> {
+  #dynamic(name: string, otherwise: Node): NodeCheck<unknown> {
     const { root } = this.#document;
     const candidates = this.#candidates(name);
     return (value, run, seen) => {
@@ -213,7 +213,7 @@ class Compiler {
   }
 }
 
-function refer(node: Node, canRemember: boolean): Check<unknown> {
+function refer(node: Node, canRemember: boolean): NodeCheck<unknown> {
   return (value: unknown, run: Run, seen: Seen | undefined) => {
     const isLarge = run.steps > rememberFrom && typeof value === "object" && value !== null;
     if (!isLarge || !canRemember || seen !== undefined) return evaluate(node, value, run, seen);

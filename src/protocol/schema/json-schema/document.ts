@@ -1,12 +1,12 @@
 // Finds the schemas of one document by identifier, anchor or pointer. It never looks outside the document.
 import { isObject, type JsonObject } from "../../../base/wire/message.ts";
 import type { Payer } from "./budget.ts";
-import type { Draft } from "./keyword.ts";
+import type { SchemaDraft } from "./keyword.ts";
 import { innerSchemas } from "./keywords.ts";
 import type { Node } from "./node.ts";
 
 /** A schema with its own identifier, or the whole document. */
-export interface Resource {
+export interface SchemaResource {
   readonly uri: string;
   readonly root: JsonObject;
   readonly anchors: Map<string, JsonObject>;
@@ -15,9 +15,9 @@ export interface Resource {
   readonly nodes: Map<object, Node>;
 }
 
-export interface Target {
+export interface ReferenceTarget {
   readonly schema: unknown;
-  readonly resource: Resource;
+  readonly resource: SchemaResource;
 }
 
 const maxResources = 1000;
@@ -27,15 +27,15 @@ const noBase = "schema:///";
 export const recursiveAnchor = "#";
 
 export class SchemaDocument {
-  readonly draft: Draft;
-  readonly root: Resource;
-  readonly resources: Map<string, Resource> = new Map();
+  readonly draft: SchemaDraft;
+  readonly root: SchemaResource;
+  readonly resources: Map<string, SchemaResource> = new Map();
   /** Whether the target of a dynamic reference can depend on the resources that were entered. */
   readonly isDynamic: boolean;
-  readonly #owners = new Map<JsonObject, Resource>();
+  readonly #owners = new Map<JsonObject, SchemaResource>();
   readonly #payer: Payer;
 
-  constructor(schema: JsonObject, draft: Draft, payer: Payer) {
+  constructor(schema: JsonObject, draft: SchemaDraft, payer: Payer) {
     this.draft = draft;
     this.#payer = payer;
     this.root = this.#addResource(schema, this.#identifier(schema), noBase);
@@ -45,7 +45,7 @@ export class SchemaDocument {
   }
 
   /** Every schema in a position where the dialect expects one. */
-  targets(): Target[] {
+  targets(): ReferenceTarget[] {
     return [...this.#owners].map(([schema, resource]) => ({ schema, resource }));
   }
 
@@ -54,12 +54,12 @@ export class SchemaDocument {
   }
 
   /** The resource of `schema`, or `found` if it is not indexed. */
-  ownerOf(schema: JsonObject, found: Resource): Resource {
+  ownerOf(schema: JsonObject, found: SchemaResource): SchemaResource {
     return this.#owners.get(schema) ?? found;
   }
 
   /** The target of a reference, or undefined if the document does not contain it. */
-  find(reference: string, base: Resource): Target | undefined {
+  find(reference: string, base: SchemaResource): ReferenceTarget | undefined {
     const [uri, fragment = ""] = splitUri(this.#absolute(reference, base.uri));
     const resource = this.resources.get(uri);
     if (resource === undefined) return undefined;
@@ -71,7 +71,7 @@ export class SchemaDocument {
     return schema && { schema, resource };
   }
 
-  #index(schema: unknown, base: Resource): void {
+  #index(schema: unknown, base: SchemaResource): void {
     if (!isObject(schema)) return;
     const identifier = this.#identifier(schema);
     const resource =
@@ -83,7 +83,7 @@ export class SchemaDocument {
   }
 
   /** Returns false if they were added before: the same object may appear in several places. */
-  #addAnchors(schema: JsonObject, resource: Resource): boolean {
+  #addAnchors(schema: JsonObject, resource: SchemaResource): boolean {
     if (this.#owners.get(schema) === resource) return false;
     this.#owners.set(schema, resource);
     const { $anchor, $dynamicAnchor, $recursiveAnchor } = schema;
@@ -115,7 +115,7 @@ export class SchemaDocument {
     return id;
   }
 
-  #addResource(root: JsonObject, identifier: string | undefined, base: string): Resource {
+  #addResource(root: JsonObject, identifier: string | undefined, base: string): SchemaResource {
     const [uri] = splitUri(this.#absolute(identifier ?? "", base));
     const known = this.resources.get(uri);
     if (known !== undefined && known.root !== root)
@@ -144,7 +144,7 @@ export class SchemaDocument {
     }
   }
 
-  #follow(pointer: string, from: Resource): Target | undefined {
+  #follow(pointer: string, from: SchemaResource): ReferenceTarget | undefined {
     let resource = from;
     let schema: unknown = from.root;
     for (const part of pointer.slice(1).split("/")) {

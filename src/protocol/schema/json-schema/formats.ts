@@ -1,7 +1,7 @@
 // The formats that validation checks, each in linear time: no expression here can match the same characters in two ways.
 import { isEmail, isHostname, isIpv4, isIpv6 } from "./host-formats.ts";
 import { isDate, isDateTime, isDuration, isTime } from "./time-formats.ts";
-import { isUri, isUriReference, isUriTemplate, isUrl } from "./uri-formats.ts";
+import { isUri, isUriReference, isUriTemplate, isUrlFormat } from "./uri-formats.ts";
 
 export interface Format {
   readonly fits: (text: string) => boolean;
@@ -32,7 +32,7 @@ export const formats: ReadonlyMap<string, Format> = new Map([
   ["uri", long(isUri)],
   ["uri-reference", long(isUriReference)],
   ["uri-template", { fits: isUriTemplate, maxLength: Infinity, stepsOf: ({ length }) => length * 2 }],
-  ["url", long(isUrl)],
+  ["url", long(isUrlFormat)],
   ["json-pointer", long(isJsonPointer)],
   ["json-pointer-uri-fragment", long(isPointerFragment)],
   ["relative-json-pointer", long(isRelativePointer)],

@@ -2,14 +2,14 @@
 import { copyOf } from "../../../base/errors.ts";
 import type { Payer } from "./budget.ts";
 import type { Keyword, KeywordTable, Surroundings } from "./keyword.ts";
-import { type Check, evaluate, evaluateAlternative, kinds, type Node } from "./node.ts";
+import { type NodeCheck, evaluate, evaluateAlternative, kinds, type Node } from "./node.ts";
 import type { Failure, Run } from "./run.ts";
 import { ValueTable } from "./value-table.ts";
 
 const everyKind = Object.keys(kinds) as (keyof typeof kinds)[];
 
 function any<Setting>(
-  compile: (setting: Setting, surroundings: Surroundings) => Check<unknown> | undefined,
+  compile: (setting: Setting, surroundings: Surroundings) => NodeCheck<unknown> | undefined,
 ): Keyword {
   return { about: everyKind, compile };
 }
@@ -43,7 +43,7 @@ export const inPlaceKeywords: KeywordTable = [
 /** How many characters of the constants a message shows. */
 const shownLength = 300;
 
-function oneOfValues(constants: readonly unknown[], words: string, payer: Payer): Check<unknown> {
+function oneOfValues(constants: readonly unknown[], words: string, payer: Payer): NodeCheck<unknown> {
   const table = new ValueTable();
   // References lead into constants too, so the same values may be part of many constants: each pays for its own.
   const keys = new Set(constants.map((constant) => table.add(constant, payer)));
@@ -65,14 +65,14 @@ function textOf(constants: readonly unknown[]): string {
   return `${shown.join(", ")}${shown.length < constants.length ? ", …" : ""}`;
 }
 
-function allOf(nodes: readonly Node[]): Check<unknown> {
+function allOf(nodes: readonly Node[]): NodeCheck<unknown> {
   return (value, run, seen) => {
     for (const node of nodes) if (!evaluate(node, value, run, seen)) return false;
     return true;
   };
 }
 
-function anyOf(nodes: readonly Node[]): Check<unknown> {
+function anyOf(nodes: readonly Node[]): NodeCheck<unknown> {
   return (value, run, seen) => {
     let fits = false;
     let furthest: Failure | undefined;
@@ -85,7 +85,7 @@ function anyOf(nodes: readonly Node[]): Check<unknown> {
   };
 }
 
-function oneOf(nodes: readonly Node[]): Check<unknown> {
+function oneOf(nodes: readonly Node[]): NodeCheck<unknown> {
   return (value, run, seen) => {
     let fitting = 0;
     let furthest: Failure | undefined;
@@ -107,11 +107,11 @@ function failAll(keyword: string, furthest: Failure | undefined, run: Run): fals
   return run.fail(`must match a schema of "${keyword}"; for the last one, it ${run.problem}`);
 }
 
-function not(node: Node): Check<unknown> {
+function not(node: Node): NodeCheck<unknown> {
   return (value, run) => !evaluate(node, value, run) || run.fail('must not match the schema of "not"');
 }
 
-function condition(setting: unknown, { schema, inner }: Surroundings): Check<unknown> {
+function condition(setting: unknown, { schema, inner }: Surroundings): NodeCheck<unknown> {
   const test = inner(setting);
   const met = inner(schema["then"] ?? true);
   const unmet = inner(schema["else"] ?? true);

@@ -10,10 +10,10 @@ const articles = ["null", "a boolean", "a number", "an integer", "a string", "an
 export type Seen = (string | number | true)[];
 
 /** Validates a value of the kind it is registered for, and adds the members that it evaluates to `seen`, if given. */
-export type Check<Value = never> = (value: Value, run: Run, seen: Seen | undefined) => boolean;
+export type NodeCheck<Value = never> = (value: Value, run: Run, seen: Seen | undefined) => boolean;
 
 /** By kind of value; a kind without checks may be absent. */
-export type Checks = Check<unknown>[][];
+export type Checks = NodeCheck<unknown>[][];
 
 export interface Node {
   /** A bit for each kind. */

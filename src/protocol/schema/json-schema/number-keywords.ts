@@ -1,27 +1,29 @@
 // Keywords about numbers.
 import type { Payer } from "./budget.ts";
 import type { Keyword, KeywordTable, Surroundings } from "./keyword.ts";
-import type { Check } from "./node.ts";
+import type { NodeCheck } from "./node.ts";
 
-function bound(compile: (limit: number, surroundings: Surroundings) => Check<number> | undefined): Keyword {
+function bound(
+  compile: (limit: number, surroundings: Surroundings) => NodeCheck<number> | undefined,
+): Keyword {
   return { about: ["number", "integer"], compile };
 }
 
 /** In draft 4, `exclusiveMinimum` and `exclusiveMaximum` are flags for the limit beside them. */
 const isFlag = (setting: unknown): boolean => typeof setting === "boolean";
-const atLeast = (limit: number): Check<number> => {
+const atLeast = (limit: number): NodeCheck<number> => {
   const problem = `must be ${limit} or more`;
   return (value, run) => value >= limit || run.fail(problem);
 };
-const above = (limit: number): Check<number> => {
+const above = (limit: number): NodeCheck<number> => {
   const problem = `must be more than ${limit}`;
   return (value, run) => value > limit || run.fail(problem);
 };
-const atMost = (limit: number): Check<number> => {
+const atMost = (limit: number): NodeCheck<number> => {
   const problem = `must be ${limit} or less`;
   return (value, run) => value <= limit || run.fail(problem);
 };
-const below = (limit: number): Check<number> => {
+const below = (limit: number): NodeCheck<number> => {
   const problem = `must be less than ${limit}`;
   return (value, run) => value < limit || run.fail(problem);
 };
@@ -37,7 +39,7 @@ export const numberKeywords: KeywordTable = [
 /** The relative error of a quotient of two rounded numbers. */
 const precision = 2 ** -51;
 
-function multipleOf(divisor: number): Check<number> {
+function multipleOf(divisor: number): NodeCheck<number> {
   const problem = `must be a multiple of ${divisor}`;
   return (value, run) => isMultiple(value, divisor, run) || run.fail(problem);
 }

@@ -1,7 +1,7 @@
 // Keywords about objects. Only own members count, so "constructor" exists only if the value itself has it.
 import type { JsonObject } from "../../../base/wire/message.ts";
 import type { Keyword, KeywordTable, Surroundings } from "./keyword.ts";
-import { type Check, evaluate, evaluateAlternative, type Node } from "./node.ts";
+import { type NodeCheck, evaluate, evaluateAlternative, type Node } from "./node.ts";
 import type { Pattern } from "./pattern.ts";
 import type { Run } from "./run.ts";
 import { tooLong } from "./string-keywords.ts";
@@ -9,7 +9,7 @@ import { tooLong } from "./string-keywords.ts";
 type NodeTable = readonly (readonly [name: string, node: Node])[];
 
 function record<Setting>(
-  compile: (setting: Setting, surroundings: Surroundings) => Check<JsonObject> | undefined,
+  compile: (setting: Setting, surroundings: Surroundings) => NodeCheck<JsonObject> | undefined,
 ): Keyword {
   return { about: ["object"], compile };
 }
@@ -52,17 +52,17 @@ function nodesOf(schemas: unknown, inner: Surroundings["inner"]): NodeTable {
   return Object.entries((schemas ?? {}) as JsonObject).map(([name, schema]) => [name, inner(schema)]);
 }
 
-function maxProperties(limit: number): Check<JsonObject> {
+function maxProperties(limit: number): NodeCheck<JsonObject> {
   const problem = `must have at most ${limit} ${limit === 1 ? "property" : "properties"}`;
   return (value, run) => run.namesOf(value).length <= limit || run.fail(problem);
 }
 
-function minProperties(limit: number): Check<JsonObject> {
+function minProperties(limit: number): NodeCheck<JsonObject> {
   const problem = `must have at least ${limit} ${limit === 1 ? "property" : "properties"}`;
   return (value, run) => run.namesOf(value).length >= limit || run.fail(problem);
 }
 
-function requires(names: readonly string[]): Check<JsonObject> {
+function requires(names: readonly string[]): NodeCheck<JsonObject> {
   return (value, run) => {
     if (names.length > 4) run.spend(names.length >> 2);
     for (const name of names) {
@@ -74,7 +74,7 @@ function requires(names: readonly string[]): Check<JsonObject> {
   };
 }
 
-function dependentRequired(lists: Record<string, string[]>): Check<JsonObject> {
+function dependentRequired(lists: Record<string, string[]>): NodeCheck<JsonObject> {
   const rules = Object.entries(lists).map(([name, names]) => [name, requires(names)] as const);
   return (value, run, seen) => {
     run.spend(rules.length >> 2);
@@ -84,7 +84,7 @@ function dependentRequired(lists: Record<string, string[]>): Check<JsonObject> {
   };
 }
 
-function dependentSchemas(nodes: NodeTable): Check<JsonObject> {
+function dependentSchemas(nodes: NodeTable): NodeCheck<JsonObject> {
   return (value, run, seen) => {
     run.spend(nodes.length >> 2);
     for (const [name, node] of nodes)
@@ -94,7 +94,7 @@ function dependentSchemas(nodes: NodeTable): Check<JsonObject> {
 }
 
 /** The older keyword that combines `dependentRequired` and `dependentSchemas`. */
-function dependencies(setting: JsonObject, { inner }: Surroundings): Check<JsonObject> {
+function dependencies(setting: JsonObject, { inner }: Surroundings): NodeCheck<JsonObject> {
   const entries = Object.entries(setting);
   const lists = entries.filter(([, rule]) => Array.isArray(rule)) as [string, string[]][];
   const required = dependentRequired(Object.fromEntries(lists));
@@ -107,7 +107,7 @@ function dependencies(setting: JsonObject, { inner }: Surroundings): Check<JsonO
 /** With at most this many names, the schema's names are looked up in the value; with more, the value's names in the schema. */
 const fewNames = 16;
 
-function members({ schema, inner, pattern }: Surroundings): Check<JsonObject> {
+function members({ schema, inner, pattern }: Surroundings): NodeCheck<JsonObject> {
   const { properties, patternProperties, additionalProperties } = schema;
   const named = nodesOf(properties, inner);
   const patterned = nodesOf(patternProperties, inner).map(
@@ -119,7 +119,7 @@ function members({ schema, inner, pattern }: Surroundings): Check<JsonObject> {
     : membersByKey(new Map(named), patterned, others);
 }
 
-function membersByName(named: NodeTable): Check<JsonObject> {
+function membersByName(named: NodeTable): NodeCheck<JsonObject> {
   return (value, run, seen) => {
     run.spend(named.length >> 2);
     for (const [name, node] of named) {
@@ -135,7 +135,7 @@ function membersByKey(
   named: ReadonlyMap<string, Node>,
   patterned: readonly (readonly [Pattern, Node])[],
   others: Node | undefined,
-): Check<JsonObject> {
+): NodeCheck<JsonObject> {
   return (value, run, seen) => {
     const keys = run.namesOf(value);
     run.spend(keys.length * (seen === undefined ? 2 : 3));
@@ -171,7 +171,7 @@ function matchMember(
   return found;
 }
 
-function propertyNames(setting: unknown, { inner }: Surroundings): Check<JsonObject> {
+function propertyNames(setting: unknown, { inner }: Surroundings): NodeCheck<JsonObject> {
   const node = inner(setting);
   return (value, run) => {
     for (const key of run.namesOf(value)) {
@@ -183,7 +183,7 @@ function propertyNames(setting: unknown, { inner }: Surroundings): Check<JsonObj
   };
 }
 
-function unevaluated(node: Node): Check<JsonObject> {
+function unevaluated(node: Node): NodeCheck<JsonObject> {
   return (value, run, seen = []) => {
     run.spend(seen.length * 2);
     const known = new Set<unknown>(seen);

@@ -1,10 +1,10 @@
 // Rewrites keywords of older drafts, of OpenAPI 3.0 and of tuples as both 2020-12 and the official clients read them.
 import { isObject, type JsonObject } from "../../../base/wire/message.ts";
-import type { Draft } from "./keyword.ts";
+import type { SchemaDraft } from "./keyword.ts";
 import { replaceHeld } from "./keywords.ts";
 
 /** What a schema names in `$schema`, if anything. */
-export type Dialect = Draft | "unnamed";
+export type Dialect = SchemaDraft | "unnamed";
 
 /** A keyword that 2020-12 lacks, or has with other values, or that official clients misread. */
 interface OlderKeyword {

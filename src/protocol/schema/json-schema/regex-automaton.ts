@@ -2,7 +2,7 @@
 import type { Payer } from "./budget.ts";
 import { type CharacterSet, contains, setOf, singleOf, wordCharacters } from "./code-points.ts";
 import type { Assertion } from "./regex-parse.ts";
-import type { Instruction, Program } from "./regex-program.ts";
+import type { RegexInstruction, RegexProgram } from "./regex-program.ts";
 
 /** The instructions that the program may have reached between two characters. */
 interface State {
@@ -79,7 +79,7 @@ const maxCachedClass = 0xffff;
 const words = -1;
 
 export class Automaton {
-  readonly #program: Program;
+  readonly #program: RegexProgram;
   readonly #cache: StateCache;
   /** The indexes of the sets of one character, by that character, and the other sets with their indexes. */
   readonly #singles = new Map<number, number>();
@@ -99,7 +99,7 @@ export class Automaton {
   /** The steps of finding the class of a character. */
   #stepsOfClass = 10;
 
-  constructor(program: Program, cache: StateCache) {
+  constructor(program: RegexProgram, cache: StateCache) {
     this.#program = program;
     this.#cache = cache;
     const [first] = program.instructions;
@@ -230,7 +230,7 @@ export class Automaton {
     payer.spend(40);
     for (const place of places) add(place);
     for (let place = waiting.pop(); place !== undefined; place = waiting.pop()) {
-      const instruction = this.#program.instructions[place] as Instruction;
+      const instruction = this.#program.instructions[place] as RegexInstruction;
       if (instruction.kind === "match") return matches;
       payer.spend(5);
       if (instruction.kind === "read") reads.push(place);

@@ -2,14 +2,14 @@
 import { type CharacterSet, singleOf } from "./code-points.ts";
 import { type Assertion, NotLinear, type ParsedRegex, type Tree } from "./regex-parse.ts";
 
-export type Instruction =
+export type RegexInstruction =
   | { readonly kind: "read"; readonly set: number; next: number }
   | { readonly kind: "assert"; readonly assertion: Assertion; next: number }
   | { readonly kind: "fork"; next: number; other: number }
   | { readonly kind: "match" };
 
-export interface Program {
-  readonly instructions: readonly Instruction[];
+export interface RegexProgram {
+  readonly instructions: readonly RegexInstruction[];
   /** The sets that the instructions read. */
   readonly sets: readonly CharacterSet[];
 }
@@ -49,7 +49,7 @@ function sizeOf(tree: Tree): number {
   }
 }
 
-export function writeProgram({ tree, sets }: ParsedRegex): Program {
+export function writeProgram({ tree, sets }: ParsedRegex): RegexProgram {
   const writer = new Writer();
   writer.write(tree);
   writer.add({ kind: "match" });
@@ -63,7 +63,7 @@ export function writeProgram({ tree, sets }: ParsedRegex): Program {
 }
 
 /** Where the jumps at a place lead, so that alternatives with the same continuation become the same state. */
-function destination(instructions: readonly Instruction[], place: number): number {
+function destination(instructions: readonly RegexInstruction[], place: number): number {
   let at = place;
   for (
     let next = instructions[at];
@@ -75,9 +75,9 @@ function destination(instructions: readonly Instruction[], place: number): numbe
 }
 
 class Writer {
-  readonly instructions: Instruction[] = [];
+  readonly instructions: RegexInstruction[] = [];
 
-  add<I extends Instruction>(instruction: I): I {
+  add<I extends RegexInstruction>(instruction: I): I {
     this.instructions.push(instruction);
     return instruction;
   }
@@ -107,7 +107,7 @@ class Writer {
     }
   }
 
-  #fork(): Instruction & { kind: "fork" } {
+  #fork(): RegexInstruction & { kind: "fork" } {
     return this.add({ kind: "fork", next: this.#here + 1, other: -1 });
   }
 

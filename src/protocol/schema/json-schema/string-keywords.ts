@@ -1,11 +1,11 @@
 // Keywords about strings.
 import { formats } from "./formats.ts";
 import type { Keyword, KeywordTable, Surroundings } from "./keyword.ts";
-import type { Check } from "./node.ts";
+import type { NodeCheck } from "./node.ts";
 import { nativeLimit, type Pattern } from "./pattern.ts";
 
 function text<Setting>(
-  compile: (setting: Setting, surroundings: Surroundings) => Check<string> | undefined,
+  compile: (setting: Setting, surroundings: Surroundings) => NodeCheck<string> | undefined,
 ): Keyword {
   return { about: ["string"], compile };
 }
@@ -22,7 +22,7 @@ export const textKeywords: KeywordTable = [
 ];
 
 /** A character takes one or two units of a string, so the length often decides without counting. */
-function maxLength(limit: number): Check<string> {
+function maxLength(limit: number): NodeCheck<string> {
   const problem = `must have at most ${characters(limit)}`;
   return (value, run) => {
     if (value.length <= limit) return true;
@@ -32,7 +32,7 @@ function maxLength(limit: number): Check<string> {
   };
 }
 
-function minLength(limit: number): Check<string> {
+function minLength(limit: number): NodeCheck<string> {
   const problem = `must have at least ${characters(limit)}`;
   return (value, run) => {
     if (value.length >= 2 * limit) return true;
@@ -59,7 +59,7 @@ function lengthOf(value: string): number {
   return length;
 }
 
-function format(name: string): Check<string> | undefined {
+function format(name: string): NodeCheck<string> | undefined {
   const known = formats.get(name);
   if (known === undefined) return undefined;
   const problem = `must be in the format "${name}"`;
@@ -70,7 +70,7 @@ function format(name: string): Check<string> | undefined {
   };
 }
 
-function matches(pattern: Pattern): Check<string> {
+function matches(pattern: Pattern): NodeCheck<string> {
   const problem = `must match the pattern ${pattern.source.slice(0, 200)}`;
   return (value, run) => {
     const outcome = pattern.test(value, run);

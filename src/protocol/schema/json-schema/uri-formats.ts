@@ -50,7 +50,7 @@ const pageParts = /^(?:https?|ftp):\/\/([^\s/?#]+)(?:[/?#]\S*)?$/i;
 const pageLabel = /^[a-z0-9\u00a1-\uffff](?:[a-z0-9\u00a1-\uffff-]*[a-z0-9\u00a1-\uffff])?$/i;
 
 /** Whether `text` is an absolute URL with a host, as people type it: letters of any script may be unescaped. */
-export function isUrl(text: string): boolean {
+export function isUrlFormat(text: string): boolean {
   const authority = pageParts.exec(text)?.[1];
   if (authority === undefined) return false;
   const host = authority.slice(authority.lastIndexOf("@") + 1).replace(/:\d{1,5}$/, "");

@@ -12,7 +12,7 @@ export const eventHeaders: HttpHeaders = {
 };
 
 /** Refuses a request with a JSON-RPC error. */
-export function refuse(
+export function refuseWith(
   responder: HttpResponder,
   status: number,
   message: string,
@@ -23,13 +23,13 @@ export function refuse(
 
 /** Refuses a request because the server is closing. */
 export function refuseClosing(responder: HttpResponder): void {
-  refuse(responder, 503, "The server is shutting down", { "retry-after": "1" });
+  refuseWith(responder, 503, "The server is shutting down", { "retry-after": "1" });
 }
 
 /** Refuses a request because its caller exceeds a rate limit. */
 export function refuseTooMany(responder: HttpResponder, retryAfter: number): void {
   const message = `Too many requests: try again in ${retryAfter} ${retryAfter === 1 ? "second" : "seconds"}`;
-  refuse(responder, 429, message, { "retry-after": String(retryAfter) });
+  refuseWith(responder, 429, message, { "retry-after": String(retryAfter) });
 }
 
 export function replyError(

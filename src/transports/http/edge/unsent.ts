@@ -3,7 +3,7 @@ import { Shares } from "../../../base/limits/shares.ts";
 import type { Heartbeat, Tended } from "./heartbeat.ts";
 
 /** A response that is being sent. */
-export interface Outgoing {
+export interface OutgoingResponse {
   /** The caller that it counts for. */
   readonly caller: string;
   /** Bytes that the client has not read. */
@@ -30,7 +30,7 @@ export class Unsent implements Tended {
   readonly #shares: Shares;
   readonly #stallMs: number;
   /** Longest idle first. */
-  readonly #watched = new Map<Outgoing, Watched>();
+  readonly #watched = new Map<OutgoingResponse, Watched>();
   #lookedAt = 0;
 
   constructor(heartbeat: Heartbeat, maxBytes: number, stallMs: number) {
@@ -44,7 +44,7 @@ export class Unsent implements Tended {
   }
 
   /** Watches a response until the client has read all of it; call it again after each write. */
-  watch(outgoing: Outgoing): void {
+  watch(outgoing: OutgoingResponse): void {
     const watched = this.#watched.get(outgoing) ?? { bytes: 0, taken: outgoing.taken, idleMs: undefined };
     this.#watched.set(outgoing, watched);
     this.#heartbeat.add(this);
@@ -53,7 +53,7 @@ export class Unsent implements Tended {
   }
 
   /** Stops watching a response that was read completely, or whose client has disconnected. */
-  forget(outgoing: Outgoing): void {
+  forget(outgoing: OutgoingResponse): void {
     const watched = this.#watched.get(outgoing);
     if (watched === undefined) return;
     this.#shares.count(outgoing.caller, -watched.bytes);
@@ -74,7 +74,7 @@ export class Unsent implements Tended {
     return this.#watched.size > 0;
   }
 
-  #look(outgoing: Outgoing, watched: Watched, passedMs: number): void {
+  #look(outgoing: OutgoingResponse, watched: Watched, passedMs: number): void {
     const { unsent, taken } = outgoing;
     if (unsent === 0) return this.forget(outgoing);
     this.#count(outgoing, watched);
@@ -88,7 +88,7 @@ export class Unsent implements Tended {
   }
 
   /** Counts at most a quarter of the limit for one response, so that a client that reads can get one of any size. */
-  #count(outgoing: Outgoing, watched: Watched): void {
+  #count(outgoing: OutgoingResponse, watched: Watched): void {
     const bytes = Math.min(outgoing.unsent, Math.floor(this.#shares.max / 4));
     this.#shares.count(outgoing.caller, bytes - watched.bytes);
     watched.bytes = bytes;
@@ -103,7 +103,7 @@ export class Unsent implements Tended {
     }
   }
 
-  #cut(outgoing: Outgoing): void {
+  #cut(outgoing: OutgoingResponse): void {
     this.forget(outgoing);
     outgoing.destroy();
   }

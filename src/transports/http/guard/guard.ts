@@ -2,7 +2,7 @@
 import type { Auth, Authenticate } from "../../../auth/authenticate.ts";
 import { clip, ConfigurationError } from "../../../base/errors.ts";
 import { isLoopbackAddress } from "../../../base/wire/loopback.ts";
-import { refuse } from "../edge/replies.ts";
+import { refuseWith } from "../edge/replies.ts";
 import type { HttpRequest, HttpResponder } from "../edge/request.ts";
 
 export interface GuardOptions {
@@ -43,7 +43,7 @@ export function hostsFor(
 }
 
 /** Checks host and origin. It remembers the last ones it allowed, since most requests repeat them. */
-export class Guard {
+export class RequestGuard {
   readonly #hosts: ReadonlySet<string>;
   readonly #origins: ReadonlySet<string>;
   #lastHost: string | undefined;
@@ -112,7 +112,7 @@ const http2Problem = "node:http2 is not supported: use node:http, or put a proxy
 export function refuseContentType(request: HttpRequest, responder: HttpResponder): boolean {
   const type = request.header("content-type");
   if (type === json || type?.split(";", 1)[0]?.trim().toLowerCase() === json) return false;
-  refuse(responder, 415, `Content-Type must be ${json}`);
+  refuseWith(responder, 415, `Content-Type must be ${json}`);
   return true;
 }
 

@@ -41,7 +41,7 @@ export class TokenBucket {
 }
 
 /** One caller, or all callers that did not fit into the table. */
-export interface Caller {
+export interface RatedCaller {
   readonly of: Callers;
   readonly bucket: TokenBucket;
   running: number;
@@ -58,8 +58,8 @@ export class Callers {
   readonly rate: Rate;
   readonly concurrent: number;
   readonly #max: number;
-  readonly #known = new Map<string, Caller>();
-  readonly #others: Caller = { of: this, bucket: new TokenBucket(), running: 0 };
+  readonly #known = new Map<string, RatedCaller>();
+  readonly #others: RatedCaller = { of: this, bucket: new TokenBucket(), running: 0 };
   #nextSearch = Number.NEGATIVE_INFINITY;
 
   constructor({ perMinute, burst, concurrent }: CallerLimits, max: number) {
@@ -72,7 +72,7 @@ export class Callers {
     return this.#known.size;
   }
 
-  find(key: string, now: number): Caller {
+  find(key: string, now: number): RatedCaller {
     const known = this.#known.get(key);
     if (known !== undefined) return known;
     if (this.#known.size >= this.#max) this.#forgetRested(now);

@@ -1,6 +1,6 @@
 // Applies the rate limits to each request: how many its caller has sent, and how many of them are running.
 import { type Incoming, isBatch, isSilentIncoming } from "../../../base/wire/message.ts";
-import { type Caller, Callers, TokenBucket } from "./callers.ts";
+import { type RatedCaller, Callers, TokenBucket } from "./callers.ts";
 import type { RateLimitSettings } from "./options.ts";
 
 export class RateLimits {
@@ -31,7 +31,7 @@ export class RateLimits {
 /** One request, and the callers that it counts for until it has been answered. */
 export class CountedRequest {
   readonly #limits: RateLimits;
-  readonly #callers: Caller[] = [];
+  readonly #callers: RatedCaller[] = [];
   #weight = 1;
   /** The limit that it exceeds. */
   #past: Callers | undefined;
