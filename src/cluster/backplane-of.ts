@@ -4,7 +4,19 @@ import { JoinedCluster } from "../backplane/joined-cluster.ts";
 import type { EngineSource } from "../backplane/engine.ts";
 import { checkBackplaneOptions } from "../backplane/options.ts";
 import { ConfigurationError } from "../base/errors.ts";
-import { parts } from "./parts.ts";
+import type { PartKind, Parts } from "../backplane/parts.ts";
+import { SseForwarding } from "../transports/http/legacy-sse-forward.ts";
+import { forwardedSse } from "../transports/http/legacy-sse.ts";
+import { fingerprintOf, registriesOf } from "../server/catalogue/fingerprint.ts";
+import { comparedCatalogues } from "../server/list-changes.ts";
+import { compareCatalogues } from "../server/node-catalogues.ts";
+import { agreeOnKeys } from "../server/request-state/key-agreement.ts";
+import { agreedKeys } from "../server/request-state/request-state.ts";
+import { TasksElsewhere } from "../server/tasks/elsewhere.ts";
+import { RemotePlaces } from "../server/tasks/remote-places.ts";
+import { sharedTasks } from "../server/tasks/table.ts";
+import { SessionCounts } from "../server/session/counts.ts";
+import { sessionCounts } from "../server/session/sessions.ts";
 
 /**
  * Makes a backplane of an engine. `backplaneContract()` of `halyard/testing` checks the engine.
@@ -45,4 +57,17 @@ export function backplaneOf(source: EngineSource): Backplane {
       return new JoinedCluster(this, host, parts);
     },
   };
+}
+
+const parts: Parts = new Map<PartKind<unknown>, unknown>([
+  entry(comparedCatalogues, { fingerprintOf, registriesOf, compareCatalogues }),
+  entry(agreedKeys, agreeOnKeys),
+  entry(sharedTasks, { RemotePlaces, TasksElsewhere }),
+  entry(sessionCounts, SessionCounts),
+  entry(forwardedSse, SseForwarding),
+]);
+
+/** The compiler checks that the part is what its kind promises. */
+function entry<Part>(kind: PartKind<Part>, part: Part): [PartKind<unknown>, unknown] {
+  return [kind, part];
 }

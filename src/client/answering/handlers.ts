@@ -1,6 +1,13 @@
 // Answers the server's questions with the handlers that the user of the client passed.
 import { untilAborted } from "../../base/async/promises.ts";
-import { clip, errorCodes, InputCancelled, InputDeclined, ProtocolError } from "../../base/errors.ts";
+import {
+  clip,
+  ConfigurationError,
+  errorCodes,
+  InputCancelled,
+  InputDeclined,
+  ProtocolError,
+} from "../../base/errors.ts";
 import { metaKeys } from "../../protocol/meta.ts";
 import type { ClientCapabilities } from "../../protocol/model.ts";
 import type { Revision } from "../../protocol/revision.ts";
@@ -19,15 +26,17 @@ import type { ConnectOptions } from "../settings/options.ts";
 import { elicitCapability, elicitHandlers, type ElicitHandlers, readElicitation } from "./elicitation.ts";
 import {
   type Answered,
-  type QuestionAnswers,
   mistake,
-  type ServerQuestion,
+  type QuestionAnswers,
   type QuestionReading,
   refused,
+  type ServerQuestion,
   tooManyBytes,
 } from "./question.ts";
-import { checkRoots, readRoots } from "./roots.ts";
 import { readSampling, sampleCapability, sampleHandler, type SampleHandler } from "./sampling.ts";
+import { mismatch } from "../../base/kinds.ts";
+import type { Root } from "../../protocol/asking.ts";
+import type { RootsOption } from "../settings/handlers.ts";
 
 /** The options of the client that answers depend on. */
 export interface AnswersOptions extends Pick<
@@ -167,4 +176,39 @@ function rpcErrorFor(error: unknown): RpcError {
   if (error instanceof InputDeclined || error instanceof InputCancelled)
     return { code: rejectedByUser, message: "The user rejected the request" };
   return failed;
+}
+
+/** Throws if roots given as a list are invalid: then no answer could ever be sent. */
+function checkRoots(option: RootsOption | undefined): void {
+  if (option === undefined || typeof option === "function") return;
+  const problem = rootsProblem(option);
+  if (problem !== undefined)
+    throw new ConfigurationError("INVALID_OPTION", { subject: "connect", field: "roots" }, problem);
+}
+
+function readRoots(option: RootsOption): QuestionReading {
+  return {
+    ok: true,
+    ask: async (): Promise<JsonObject> => {
+      const roots = typeof option === "function" ? await option() : option;
+      const problem = rootsProblem(roots);
+      if (problem !== undefined) throw mistake("roots", problem);
+      return { roots };
+    },
+  };
+}
+
+/** A segment that leads out of a folder, however it is written. */
+const upwards = /[/\\](?:\.|%2e){2}(?:[/\\]|$)/i;
+
+function rootsProblem(roots: readonly Root[]): string | undefined {
+  const isList = Array.isArray(roots) && roots.every((root) => typeof Object(root).uri === "string");
+  if (!isList) return mismatch('a list such as [{ uri: "file:///home/ada" }]', roots);
+  const wrong = (roots as readonly (Root | null)[]).find((root) => !isFolder(root?.uri));
+  if (wrong === undefined) return undefined;
+  return `has the URI ${JSON.stringify(wrong?.uri)}: use an absolute file:// URI without ".." segments`;
+}
+
+function isFolder(uri: unknown): boolean {
+  return typeof uri === "string" && uri.startsWith("file://") && URL.canParse(uri) && !upwards.test(uri);
 }

@@ -4,8 +4,8 @@ import { ignoreRejection } from "../../base/async/promises.ts";
 import type { EngineClock } from "./clock.ts";
 import { apiErrors, type JetStream, type StoredMessage } from "./jetstream.ts";
 import { type NatsNames, tokenOf } from "./names.ts";
-import { Overdue } from "./overdue.ts";
 import { NatsStream } from "./stream.ts";
+import { inBackground, longestTimerMs } from "../../base/async/timers.ts";
 
 /** How many operations run at the same time. */
 const atOnce = 64;
@@ -176,4 +176,51 @@ export class Values {
 /** The server's numbers start again after it has lost a stream, so a version includes the epoch of the stream. */
 function versionOf({ stream }: Place, sequence: number): string {
   return `${stream.epoch}.${sequence}`;
+}
+
+/** How many values are remembered. The others are counted until the server removes them. */
+const maxRemembered = 10_000;
+
+class Overdue {
+  readonly #remove: (sequences: readonly number[]) => void;
+  #values: { readonly sequence: number; readonly dueAt: number }[] = [];
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #wakesAt = Number.POSITIVE_INFINITY;
+
+  constructor(remove: (sequences: readonly number[]) => void) {
+    this.#remove = remove;
+  }
+
+  /** Remembers a value that has been stored. */
+  add(sequence: number, ttlMs: number): void {
+    if (this.#values.length >= maxRemembered) return;
+    const dueAt = performance.now() + ttlMs;
+    this.#values.push({ sequence, dueAt });
+    this.#wakeAt(dueAt);
+  }
+
+  /** Forgets all. The server removes them later. */
+  clear(): void {
+    clearTimeout(this.#timer);
+    this.#values = [];
+    this.#wakesAt = Number.POSITIVE_INFINITY;
+  }
+
+  #wakeAt(dueAt: number): void {
+    if (dueAt >= this.#wakesAt) return;
+    this.#wakesAt = dueAt;
+    clearTimeout(this.#timer);
+    // Rounded up, because a timer may fire a little early.
+    const waitMs = Math.min(Math.ceil(dueAt - performance.now()) + 1, longestTimerMs);
+    this.#timer = inBackground(setTimeout(() => this.#wake(), waitMs));
+  }
+
+  #wake(): void {
+    const now = performance.now();
+    const due = this.#values.filter(({ dueAt }) => dueAt <= now);
+    this.#values = this.#values.filter(({ dueAt }) => dueAt > now);
+    this.#wakesAt = Number.POSITIVE_INFINITY;
+    this.#wakeAt(this.#values.reduce((first, { dueAt }) => Math.min(first, dueAt), Number.POSITIVE_INFINITY));
+    if (due.length > 0) this.#remove(due.map(({ sequence }) => sequence));
+  }
 }

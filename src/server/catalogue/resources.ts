@@ -25,8 +25,8 @@ import type { Completer } from "./completers.ts";
 import {
   type AnyHandler,
   checkCompleters,
-  completers,
   type CheckedHandler,
+  completers,
   type Described,
   describedFields,
   knownAnnotations,
@@ -34,7 +34,10 @@ import {
 } from "./definition.ts";
 import { knownCacheHint } from "../settings/checks.ts";
 import type { DefinitionKind, Entry, Registry } from "./registry.ts";
-import { argumentNames, argumentsOf } from "./resource-arguments.ts";
+import { refuseNames } from "../../base/refused-names.ts";
+
+const usage = "a handler gets ({ uri, params }, ctx)";
+const partsOfUrl = ["href", "pathname", "host", "hostname", "searchParams"];
 
 /** The definition of a resource. */
 export interface ResourceDefinition extends Described {
@@ -281,4 +284,16 @@ function withoutVariable(source: string): string {
   const name = pattern.replaceAll(/\W/g, "") || "path";
   const sign = /^.\w/.test(pattern) ? "" : "+";
   return `has ${clip(pattern)}, which is a pattern of a router: write {${sign}${clip(name)}}`;
+}
+
+/** The prototype of the arguments: its getters throw for names of other packages, which would otherwise read undefined. */
+function argumentNames(variables: readonly string[]): object {
+  const read: Record<string, string> = {};
+  for (const name of partsOfUrl) read[name] = `args.uri: ${usage}`;
+  for (const name of variables) if (!(name in Object.prototype)) read[name] = `args.params.${name}: ${usage}`;
+  return refuseNames({}, { subject: "args", methods: {}, read });
+}
+
+function argumentsOf(names: object, given: object): object {
+  return Object.assign(Object.create(names) as object, given);
 }

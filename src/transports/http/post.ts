@@ -3,14 +3,15 @@ import { clip } from "../../base/errors.ts";
 import type { Load } from "../../base/limits/loads.ts";
 import type { ParsedJson } from "../../base/wire/json.ts";
 import { parseBody, refuseCrowded } from "./body.ts";
-import { classify } from "./classify.ts";
-import { refuseWith, refuseClosing, replyError } from "./edge/replies.ts";
+import { refuseClosing, refuseWith, replyError } from "./edge/replies.ts";
 import type { HttpBody } from "./edge/request.ts";
 import { type HttpExchange, sessionHeader } from "./exchange.ts";
 import { refuseContentType } from "./guard/guard.ts";
 import { answerLegacyPost } from "./legacy-post.ts";
 import { answerModernPost } from "./modern-post.ts";
 import { refuseUnpermitted } from "./permission.ts";
+import { hasModernKey, metaKeys } from "../../protocol/meta.ts";
+import { isBatch, isObject } from "../../base/wire/message.ts";
 
 /** Answers a POST, which counts for its caller from its first byte until its response. */
 export async function answerPost(exchange: HttpExchange): Promise<void> {
@@ -59,4 +60,35 @@ function unreadableId({ state, request, headerRevision }: HttpExchange): null | 
   const session = state.sessions.peek(request.header(sessionHeader) ?? "");
   const revision = session?.connection.revision ?? headerRevision;
   return revision?.unreadableId === "null" ? null : undefined;
+}
+
+/**
+ * Classifies a request by its headers and its parsed body, `value`. One modern message makes the whole batch modern, so that no
+ * modern message escapes the check of its headers.
+ */
+function classify(exchange: HttpExchange, value: unknown): void {
+  const { incoming } = exchange;
+  const { server } = exchange.state;
+  const named = exchange.headerRevision;
+  exchange.isInitialize = isObject(value) && value["method"] === "initialize" && value["id"] !== undefined;
+  if (server.revisions.modern === undefined) return;
+  const isModern = Array.isArray(value) ? value.some(hasModernMeta) : hasModernMeta(value);
+  if (named?.era !== "modern" && !isModern) return;
+  exchange.era = "modern";
+  if (isBatch(incoming) || !incoming.ok || incoming.kind !== "request") return;
+  const { method, params } = incoming.message;
+  const meta = params?.["_meta"];
+  const version = isObject(meta) ? meta[metaKeys.protocolVersion] : undefined;
+  exchange.isComplete =
+    isObject(meta) && typeof version === "string" && isObject(meta[metaKeys.clientCapabilities]);
+  const claimed = exchange.isComplete ? server.revisions.find(version) : undefined;
+  if (claimed?.era === "modern") exchange.revision = claimed;
+  const revision = exchange.revision ?? named;
+  exchange.row = revision && server.rowOf(method, revision);
+}
+
+function hasModernMeta(message: unknown): boolean {
+  if (!isObject(message) || !isObject(message["params"])) return false;
+  const meta = message["params"]["_meta"];
+  return isObject(meta) && hasModernKey(meta);
 }
