@@ -75,8 +75,8 @@ export interface Revision {
   readonly tasks: "core" | "extension" | "none";
   /** Over HTTP, a stream begins with an event that has only an id, so that the client can resume from the start. */
   readonly primesStreams: boolean;
-  /** How a response writes the id of a request whose id could not be read. */
-  readonly unreadableId: "null" | "omit";
+  /** The id of the response to a request whose id could not be read: null, or none. */
+  readonly unreadableId: null | undefined;
   readonly resourceNotFoundCode: number;
   /** How the server reports arguments that do not match the schema: a protocol error, or a tool result for the model. */
   readonly invalidArguments: "error" | "result";

@@ -26,7 +26,7 @@ export const revision20241105: Revision = {
   hasBatches: false,
   hasVersionHeader: false,
   primesStreams: false,
-  unreadableId: "null",
+  unreadableId: null,
   resourceNotFoundCode: errorCodes.legacyResourceNotFound,
   invalidArguments: "error",
   structuredContent: "none",

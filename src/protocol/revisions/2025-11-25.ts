@@ -14,7 +14,7 @@ export const revision20251125: Revision = {
   urlRequired: "error",
   tasks: "core",
   primesStreams: true,
-  unreadableId: "omit",
+  unreadableId: undefined,
   invalidArguments: "result",
   serverCapabilities: withMembers(before.serverCapabilities, ["tasks"]),
   fields: withFields(before.fields, {

@@ -28,6 +28,7 @@ import {
 } from "../../base/wire/message.ts";
 import type { Catalogue } from "../catalogue/catalogue.ts";
 import type { Features } from "../catalogue/features.ts";
+import type { CompiledTool } from "../catalogue/tools.ts";
 import type { Exchange, Peer } from "../context/connection.ts";
 import type { Context } from "../context/context.ts";
 import { refuseNames } from "../../base/refused-names.ts";
@@ -68,8 +69,8 @@ export class Call extends CallRequest implements Context {
   static #foreign: object;
   readonly core: CallCore;
   endListen: (() => void) | undefined;
-  /** Whether it runs a tool without `task`. */
-  isNeverTask = false;
+  /** The tool that it runs, from the moment that it was found. */
+  tool: CompiledTool | undefined;
   #finished = false;
   #pending: PendingAnswer | undefined;
   #task: OwnTask | undefined;
@@ -213,7 +214,7 @@ export class Call extends CallRequest implements Context {
   }
 
   startTask(): Promise<boolean> {
-    if (this.isNeverTask) {
+    if (this.tool && this.tool.task === undefined) {
       const remedy = 'set task: { starts: "handler" } in its definition';
       throw new TypeError(
         `ctx.startTask(): tool "${String(this.params["name"])}" never runs as a task: ${remedy}`,

@@ -86,7 +86,7 @@ export function refuse(
   });
   if (id !== undefined) return { jsonrpc: "2.0", id, error };
   const unreadable = (connection.revision ?? core.settings.revisions.newest)?.unreadableId;
-  return unreadable === "null" ? { jsonrpc: "2.0", id: null, error } : { jsonrpc: "2.0", error };
+  return unreadable === null ? { jsonrpc: "2.0", id: unreadable, error } : { jsonrpc: "2.0", error };
 }
 
 function answer(core: Core, request: RpcRequest, exchange: Exchange): Answering<RpcResponse> {

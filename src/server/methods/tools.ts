@@ -51,6 +51,7 @@ export function callTool({ tools }: Catalogue, settings: Settings, tasks: TaskSe
       if (typeof name !== "string") throw invalidParams("name must be a string");
       const tool = tools.find(name);
       if (!tool) throw invalidParams(`Unknown tool: ${clip(name)}`);
+      call.tool = tool;
       if (!isObject(given)) throw invalidParams("arguments must be an object");
       assertCapabilities(tool, call);
       // Stay synchronous if the schema is: a turn of the microtask queue costs more than most schemas.
@@ -61,9 +62,11 @@ export function callTool({ tools }: Catalogue, settings: Settings, tasks: TaskSe
     },
 
     encode(result: CallToolResult, call) {
-      const problem = resultProblem("Tool", result, isJudgedAsJson(result, call, tools));
+      // Middleware may have answered without the tool.
+      const tool = call.tool ?? tools.find(call.params["name"] as string);
+      const problem = resultProblem("Tool", result, isJudgedAsJson(result, tool, settings));
       if (problem) throw unsendable("Tool", problem, call);
-      const isObjectOutput = result.structuredContent === undefined || promisesObject(call, tools);
+      const isObjectOutput = result.structuredContent === undefined || promisesObject(tool);
       return encodeCallToolResult(result, call.protocol, isObjectOutput);
     },
 
@@ -78,22 +81,24 @@ export function callTool({ tools }: Catalogue, settings: Settings, tasks: TaskSe
 }
 
 /** Whether a JSON Schema has validated the JSON form of the structured content. A Standard Schema validates the value itself. */
-function isJudgedAsJson({ isError }: CallToolResult, call: Call, tools: Catalogue["tools"]): boolean {
-  const options = tools.find(call.params["name"] as string)?.options;
+function isJudgedAsJson(
+  { isError }: CallToolResult,
+  tool: CompiledTool | undefined,
+  settings: Settings,
+): boolean {
+  const options = tool?.options;
   if (options?.output === undefined || isStandardSchema(options.output)) return false;
-  return isError !== true && (options.validateOutput ?? call.core.settings.validateOutput);
+  return isError !== true && (options.validateOutput ?? settings.validateOutput);
 }
 
 /** Whether the structured content is always an object, as it is without an output schema. */
-function promisesObject(call: Call, tools: Catalogue["tools"]): boolean {
-  const { output } = tools.find(call.params["name"] as string) ?? {};
-  return output === undefined || output.json["type"] === "object";
+function promisesObject(tool: CompiledTool | undefined): boolean {
+  return tool?.output === undefined || tool.output.json["type"] === "object";
 }
 
 /** Runs the tool, as a task if its client wants one. */
 function start(tool: CompiledTool, input: CheckedInput, tasks: TaskSeam, call: Call): Outcome {
-  call.isNeverTask = tool.task === undefined;
-  const isPlain = call.isNeverTask && call.params["task"] === undefined;
+  const isPlain = tool.task === undefined && call.params["task"] === undefined;
   if (isPlain) return outcomeOf(tool, input, call);
   // A client that requested a task gets one even for invalid arguments: it does not expect another response.
   if (!input.ok && call.protocol.tasks !== "core") return input.failure;

@@ -255,8 +255,7 @@ export class Pipe {
 
   /** Writes an error that belongs to no request. */
   #writeError(error: RpcError): void {
-    const unreadable = this.connection.revision?.unreadableId === "null" ? { id: null } : {};
-    this.#write(JSON.stringify({ jsonrpc: "2.0", ...unreadable, error }));
+    this.#write(JSON.stringify({ jsonrpc: "2.0", id: this.connection.revision?.unreadableId, error }));
   }
 
   #openStream({ permits }: PipeOptions): Stream {

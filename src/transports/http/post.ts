@@ -59,7 +59,7 @@ function refuseUnparsed(exchange: HttpExchange, { isTooLarge, error }: Unparsed)
 function unreadableId({ state, request, headerRevision }: HttpExchange): null | undefined {
   const session = state.sessions.peek(request.header(sessionHeader) ?? "");
   const revision = session?.connection.revision ?? headerRevision;
-  return revision?.unreadableId === "null" ? null : undefined;
+  return revision?.unreadableId;
 }
 
 /**
