@@ -1,6 +1,6 @@
 // The keys that seal request state. The first one seals and all of them open, so that keys can be rotated.
 import { toBase64Url } from "../../base/wire/base64.ts";
-import { DerivationSecret } from "../../base/wire/hkdf.ts";
+import { DerivationSecret } from "../../base/wire/crypto.ts";
 
 /** A secret that an author sets: 32 bytes or more. */
 export type Secret = string | Uint8Array;

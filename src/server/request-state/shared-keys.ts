@@ -7,7 +7,7 @@ import { logRejection } from "../../base/logging/rate-limited-log.ts";
 import { fromBase64Url } from "../../base/wire/base64.ts";
 import { readJson } from "../../base/wire/json.ts";
 import { isObject } from "../../base/wire/message.ts";
-import { randomId } from "../../protocol/random-id.ts";
+import { randomId } from "../../base/wire/crypto.ts";
 import { deriveKeys, minSecretBytes, type SealingKey } from "./key-ring.ts";
 
 /** A key as the engine has it. `madeAt` is the wall clock of the node that made it. */

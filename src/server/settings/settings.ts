@@ -1,8 +1,7 @@
 // The options of a server's core: their defaults and checks.
 import type { Backplane } from "../../cluster/node/backplane.ts";
 import { type Diagnostics, guardedObserver, type ServerEvent } from "../diagnostics/events.ts";
-import { guardedLogger } from "../../base/logging/guarded.ts";
-import { type Logger, stderrLogger } from "../../base/logging/logger.ts";
+import { guardedLogger, type Logger, stderrLogger } from "../../base/logging/logger.ts";
 import { ConfigurationError } from "../../base/errors.ts";
 import {
   count,
@@ -22,7 +21,7 @@ import {
   text,
   withMethods,
 } from "../../base/kinds.ts";
-import { type Filled, checkOptions, givenOf } from "../../base/options.ts";
+import { checkOptions, type Filled, givenOf } from "../../base/options.ts";
 import { extensionIds } from "../../protocol/meta.ts";
 import { type CacheHint, type Implementation, knownImplementation } from "../../protocol/model.ts";
 import { revisions as allRevisions, SpokenRevisions } from "../../protocol/revisions/index.ts";
