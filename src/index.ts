@@ -64,7 +64,7 @@ export {
   result,
   text,
   ToolResult,
-} from "./server/results/results.ts";
+} from "./server/catalogue/results.ts";
 export type { RequestStateOptions } from "./server/request-state/options.ts";
 export type { CompletionHandler } from "./server/catalogue/completers.ts";
 export type { MethodDefinition, RequestHandler } from "./server/catalogue/methods.ts";

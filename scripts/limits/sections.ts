@@ -120,7 +120,7 @@ export const sections: readonly Section[] = [
     heading: "Rate limits",
     intro:
       "Set them with `rateLimit: { perPrincipal, perAddress }` of `serveHttp`, `nodeHandler` and `fetchHandler`; `false` turns them off, `Infinity` is no limit, and `defaultCallerLimits` has the defaults. They apply to each principal if you set `auth`, and to each address if you set `trustProxy` or `perAddress`. Without these options, a server counts nothing.",
-    rows: [{ file: "transports/http/rate-limits/options.ts", of: "CallerLimits" }],
+    rows: [{ file: "transports/http/rate-limit-options.ts", of: "CallerLimits" }],
   },
   {
     heading: "Authorization",

@@ -11,7 +11,7 @@ import { Hub } from "./push/hub.ts";
 import { RemoteSessions } from "./push/remote-sessions.ts";
 import { watchAsk } from "./asking/ask-events.ts";
 import { Conversations } from "./asking/conversations.ts";
-import { ElicitationIds } from "./asking/elicitation-ids.ts";
+import { ElicitationIds } from "./asking/elicitation.ts";
 import type { Core } from "./calls/core.ts";
 import { Middlewares } from "./calls/middleware.ts";
 import { Catalogue, type ChangingList } from "./catalogue/catalogue.ts";
@@ -26,8 +26,7 @@ import { Push } from "./push.ts";
 import { RequestState } from "./request-state/request-state.ts";
 import { resolveSettings, type Settings } from "./settings/settings.ts";
 import { tasksOf } from "./tasks/begin.ts";
-import { coreTaskMethods } from "./tasks/core-methods.ts";
-import { tasksExtension } from "./tasks/extension.ts";
+import { coreTaskMethods, tasksExtension } from "./tasks/methods.ts";
 import { resolveTaskOptions } from "./tasks/options.ts";
 import { TaskTable } from "./tasks/table.ts";
 

@@ -10,7 +10,7 @@ import {
   type ServerCapabilities,
   type ToolSchema,
 } from "../protocol/model.ts";
-import { memoryWire } from "./pipe/memory-wire.ts";
+import { memoryWire } from "./memory-wire.ts";
 import { logMessage } from "../protocol/notifications.ts";
 import type { AnySchema, RawShape } from "../protocol/schema/compile.ts";
 import type { RpcMessage, RpcResponse } from "../base/wire/message.ts";

@@ -19,7 +19,7 @@ import type {
 import type { TemplateParams } from "../../protocol/template-params.ts";
 import { isResourceUri, maxUriLength } from "../../protocol/uri.ts";
 import { readTemplate, type TemplateMatcher } from "../../protocol/uri-template-match.ts";
-import type { InputRequired } from "../results/results.ts";
+import type { InputRequired } from "./results.ts";
 import type { Context } from "../context/context.ts";
 import type { Completer } from "./completers.ts";
 import {

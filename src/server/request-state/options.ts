@@ -2,7 +2,7 @@
 import { ConfigurationError } from "../../base/errors.ts";
 import { count, flag, type Known, milliseconds, text } from "../../base/kinds.ts";
 import { checkOptions } from "../../base/options.ts";
-import { minSecretBytes, type Secret, secretBytes } from "./key-ring.ts";
+import { minSecretBytes, type Secret, secretBytes } from "./keys.ts";
 
 /** How the server seals request state. */
 export interface RequestStateOptions {

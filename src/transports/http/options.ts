@@ -27,8 +27,8 @@ import {
   type RateLimitOptions,
   type RateLimitSettings,
   resolveRateLimits,
-} from "./rate-limits/options.ts";
-import type { CorsOptions } from "./guard/cors.ts";
+} from "./rate-limit-options.ts";
+import type { CorsOptions } from "./cors.ts";
 import { defaultListenLimits, type ListenLimits } from "./streams/listens.ts";
 import { defaultStreamLogLimits, type StreamLogLimits } from "./streams/log-limits.ts";
 

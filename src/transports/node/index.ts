@@ -12,7 +12,7 @@ import {
 } from "node:http";
 import { type AddressInfo, isIPv6, Server as NetServer, type Socket } from "node:net";
 import { Endpoint, type HttpStats } from "../http/endpoint.ts";
-import { hostsFor } from "../http/guard/guard.ts";
+import { hostsFor } from "../http/guard.ts";
 import { type HttpOptions, knownHttpOptions } from "../http/options.ts";
 import { either, flag, type Kind, type Known, listOf, port as portNumber } from "../../base/kinds.ts";
 import { mountPlace, servePlace } from "../http/misnamed.ts";
@@ -28,18 +28,14 @@ import { closeOnSignals } from "./signals.ts";
 
 export type { HttpStats } from "../http/endpoint.ts";
 export type { HttpRequest } from "../http/edge/request.ts";
-export type { CorsOptions } from "../http/guard/cors.ts";
+export type { CorsOptions } from "../http/cors.ts";
 export {
   defaultHttpLimits,
   type HttpLimits,
   type HttpOptions,
   type LegacySseOptions,
 } from "../http/options.ts";
-export {
-  type CallerLimits,
-  defaultCallerLimits,
-  type RateLimitOptions,
-} from "../http/rate-limits/options.ts";
+export { type CallerLimits, defaultCallerLimits, type RateLimitOptions } from "../http/rate-limit-options.ts";
 
 /** Options of {@link serveHttp}; all are optional. */
 export interface ServeHttpOptions extends HttpOptions {

@@ -6,7 +6,7 @@
 import type { Readable, Writable } from "node:stream";
 import { flag, type Known, pause, withMethods } from "../../base/kinds.ts";
 import { checkOptions } from "../../base/options.ts";
-import { Pipe } from "../../server/pipe/pipe.ts";
+import { Pipe } from "../../server/pipe.ts";
 import { within } from "../../base/async/timers.ts";
 import { logRejection } from "../../diagnostics/rate-limited-log.ts";
 import { type Logger, outliveStderr } from "../../diagnostics/logger.ts";

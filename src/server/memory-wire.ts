@@ -1,6 +1,6 @@
 // A wire in memory to a server of the same process.
-import type { ServerPort } from "../calls/port.ts";
-import type { Wire } from "../../base/wire/wire.ts";
+import type { ServerPort } from "./calls/port.ts";
+import type { Wire } from "../base/wire/wire.ts";
 import { Pipe, type PipeOptions } from "./pipe.ts";
 
 /** How long running calls may take to finish after the client has closed the wire. */

@@ -6,11 +6,11 @@ import { fetchHandler } from "halyard/fetch";
 import type { RequestHead } from "halyard/auth";
 import { defaultCallerLimits, type HttpOptions, nodeHandler } from "halyard/node";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
-import { stoppedClock } from "../../../support/clock.ts";
-import { describeEdges, modernPost, openEdge, post, type RawRequest, sendTo } from "../../../support/http.ts";
-import { discover, httpServer, modernCall, toolCall } from "../../../support/http-server.ts";
-import { openRaw } from "../../../support/raw-socket.ts";
-import { until } from "../../../support/turns.ts";
+import { stoppedClock } from "../../support/clock.ts";
+import { describeEdges, modernPost, openEdge, post, type RawRequest, sendTo } from "../../support/http.ts";
+import { discover, httpServer, modernCall, toolCall } from "../../support/http-server.ts";
+import { openRaw } from "../../support/raw-socket.ts";
+import { until } from "../../support/turns.ts";
 
 /** Who is calling is what the Authorization header says. */
 const authenticate = (request: RequestHead): Principal | undefined => {

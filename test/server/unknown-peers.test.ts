@@ -5,12 +5,12 @@ import { Connection, Pipe, portOf, type PipeOptions } from "halyard/transport";
 import { serveStdio } from "halyard/stdio";
 import { connect, protocolRevisions, TestClient, type Wire } from "halyard/testing";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { refusal } from "../../support/catalogue.ts";
-import { startChild } from "../../support/child.ts";
-import { listen, settled } from "../../support/listen.ts";
-import { modernRequest } from "../../support/raw.ts";
-import { readLines } from "../../support/stdio.ts";
-import { until } from "../../support/turns.ts";
+import { refusal } from "../support/catalogue.ts";
+import { startChild } from "../support/child.ts";
+import { listen, settled } from "../support/listen.ts";
+import { modernRequest } from "../support/raw.ts";
+import { readLines } from "../support/stdio.ts";
+import { until } from "../support/turns.ts";
 
 const alice = { issuer: "https://issuer.example", subject: "alice", scopes: ["notes:write"] };
 const call = modernRequest(1, "tools/call", { name: "write" });

@@ -2,8 +2,8 @@
 import { McpServer } from "halyard";
 import { Pipe, portOf, type ServerPort } from "halyard/transport";
 import { expect, test } from "vitest";
-import { recordingLogger } from "../../support/log.ts";
-import { until } from "../../support/turns.ts";
+import { recordingLogger } from "../support/log.ts";
+import { until } from "../support/turns.ts";
 
 test("Pipe answers with an error id when the server itself fails, and takes the next message", async () => {
   const logger = recordingLogger();

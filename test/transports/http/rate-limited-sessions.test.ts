@@ -2,11 +2,11 @@
 import type { JsonObject } from "halyard";
 import type { HttpOptions, RateLimitOptions } from "halyard/node";
 import { describe, expect, test } from "vitest";
-import { stoppedClock } from "../../../support/clock.ts";
-import { mirrored, openEdge, post, type RawRequest } from "../../../support/http.ts";
-import { httpServer, modernCall, ping, toolCall } from "../../../support/http-server.ts";
-import { type Answer, initializeRequest } from "../../../support/raw.ts";
-import { until } from "../../../support/turns.ts";
+import { stoppedClock } from "../../support/clock.ts";
+import { mirrored, openEdge, post, type RawRequest } from "../../support/http.ts";
+import { httpServer, modernCall, ping, toolCall } from "../../support/http-server.ts";
+import { type Answer, initializeRequest } from "../../support/raw.ts";
+import { until } from "../../support/turns.ts";
 
 /** A client with a handshake behind it, whichever transport it speaks. */
 interface Client {

@@ -7,11 +7,11 @@ import { serveStdio } from "halyard/stdio";
 import { protocolRevisions, type Received, TestClient, type Wire } from "halyard/testing";
 import { Pipe, portOf } from "halyard/transport";
 import { describe, expect, test } from "vitest";
-import { readTable } from "../../support/documents.ts";
-import { recordingLogger } from "../../support/log.ts";
-import { initializeRequest, metaKeys, modernRequest, newestModern, unreadableId } from "../../support/raw.ts";
-import { readLines } from "../../support/stdio.ts";
-import { nextTurn } from "../../support/turns.ts";
+import { readTable } from "../support/documents.ts";
+import { recordingLogger } from "../support/log.ts";
+import { initializeRequest, metaKeys, modernRequest, newestModern, unreadableId } from "../support/raw.ts";
+import { readLines } from "../support/stdio.ts";
+import { nextTurn } from "../support/turns.ts";
 
 function makeServer(): McpServer {
   const server = new McpServer({ name: "test", version: "1.0.0" }, { logger: recordingLogger() });

@@ -1,6 +1,6 @@
 // The options of rate limits: their defaults, and the checks that throw at startup.
-import { ConfigurationError } from "../../../base/errors.ts";
-import { either, func, type Known, numberFrom, off, options as optionsOf } from "../../../base/kinds.ts";
+import { ConfigurationError } from "../../base/errors.ts";
+import { either, func, type Known, numberFrom, off, options as optionsOf } from "../../base/kinds.ts";
 
 /** The limits of one caller. */
 export interface CallerLimits {
@@ -78,7 +78,7 @@ export const knownRateLimits: Known<RateLimitOptions> = {
 const leastBurst = 20;
 
 /** Which callers the endpoint can tell apart. */
-export interface KnownCallers {
+interface KnownCallers {
   readonly principals: boolean;
   /** Whether addresses identify clients, and not one proxy in front of all of them. */
   readonly addresses: boolean;

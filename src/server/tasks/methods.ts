@@ -1,13 +1,23 @@
-// The task methods for clients of 2025-11-25: get, result, list and cancel.
+// The task methods: those of 2025-11-25, and those of the extension for modern clients.
 import { invalidParams, invalidRequest, methodNotFound } from "../../base/errors.ts";
 import type { JsonObject } from "../../base/wire/message.ts";
 import type { Call } from "../calls/call.ts";
-import { readCursor, writeCursor } from "../catalogue/cursors.ts";
+import { readCursor, writeCursor } from "../methods/lists.ts";
 import { RelayedError } from "../calls/failure.ts";
 import type { MethodHandler } from "../calls/seams.ts";
-import { coreTask, relatedTask } from "./forms.ts";
-import { hasEnded, type TaskPosition, type TaskRecord } from "./record.ts";
+import {
+  coreTask,
+  detailedTask,
+  hasEnded,
+  relatedTask,
+  type TaskPosition,
+  type TaskRecord,
+} from "./record.ts";
 import { isFor, ownerOf, type TaskTable } from "./table.ts";
+import { readResponses } from "../asking/question.ts";
+import type { Extension } from "../catalogue/extensions.ts";
+import { callerOf } from "../context/connection.ts";
+import type { Context } from "../context/context.ts";
 
 /** Returns the methods by name. `pageSize` is the page size of all lists. */
 export function coreTaskMethods(
@@ -94,4 +104,58 @@ function readTaskCursor(cursor: unknown): TaskPosition | undefined {
   const [, createdAt, id] = /^(\d{4}-\d\d-\d\dT[\d:.]+Z) (\S+)$/.exec(written) ?? [];
   if (createdAt === undefined || id === undefined) throw invalidParams("Invalid cursor");
   return { createdAt, id };
+}
+
+/** The tasks of modern clients, as an extension like any other. */
+export function tasksExtension(tasks: TaskTable): Extension {
+  return {
+    requests: {
+      "tasks/get": {
+        mirrors: "taskId",
+        run: async ({ taskId }, ctx) => detailedTask(await tasks.find(callOf(ctx), "extension", taskId)),
+      },
+      "tasks/update": {
+        mirrors: "taskId",
+        async run({ taskId, inputResponses }, ctx) {
+          const call = callOf(ctx);
+          const task = await tasks.find(call, "extension", taskId);
+          await tasks.answer(callerOf(call.exchange), task, readResponses(inputResponses));
+          return {};
+        },
+      },
+      "tasks/cancel": {
+        mirrors: "taskId",
+        async run({ taskId }, ctx) {
+          const task = await tasks.find(callOf(ctx), "extension", taskId);
+          if (!hasEnded(task)) await tasks.cancel(task);
+          return {};
+        },
+      },
+    },
+    listens: {
+      taskIds: {
+        kind: "keys",
+        requiresDeclaration: true,
+        notification: "notifications/tasks",
+        /** Keeps only tasks that the caller owns and may use; others look as if they did not exist. */
+        async permits(ids, ctx) {
+          const found = ids.map((id) =>
+            tasks.find(callOf(ctx), "extension", id).then(
+              (task) => {
+                tasks.listened(task);
+                return id;
+              },
+              () => undefined,
+            ),
+          );
+          return (await Promise.all(found)).filter((id) => id !== undefined);
+        },
+      },
+    },
+  };
+}
+
+/** The context of a request is its `Call`, which has more about the caller than handlers see. */
+function callOf(ctx: Context): Call {
+  return ctx as Call;
 }

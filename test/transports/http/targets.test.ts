@@ -5,9 +5,9 @@ import type { AddressInfo } from "node:net";
 import express from "express";
 import { nodeHandler } from "halyard/node";
 import { expect, onTestFinished, test } from "vitest";
-import { describeEdges, modernPost } from "../../../support/http.ts";
-import { discover, httpServer } from "../../../support/http-server.ts";
-import { openRaw } from "../../../support/raw-socket.ts";
+import { describeEdges, modernPost } from "../../support/http.ts";
+import { discover, httpServer } from "../../support/http-server.ts";
+import { openRaw } from "../../support/raw-socket.ts";
 
 async function statusOf(port: number, target: string, host = "localhost"): Promise<string> {
   const { headers, body } = modernPost(discover);

@@ -1,11 +1,11 @@
 // The guard in front of every route: checks the host, the origin and the content type of requests.
-import type { Auth, Authenticate } from "../../../auth/authenticate.ts";
-import { clip, ConfigurationError } from "../../../base/errors.ts";
-import { isLoopbackAddress } from "../../../base/wire/loopback.ts";
-import { refuseWith } from "../edge/replies.ts";
-import type { HttpRequest, HttpResponder } from "../edge/request.ts";
+import type { Auth, Authenticate } from "../../auth/authenticate.ts";
+import { clip, ConfigurationError } from "../../base/errors.ts";
+import { isLoopbackAddress } from "../../base/wire/loopback.ts";
+import { refuseWith } from "./edge/replies.ts";
+import type { HttpRequest, HttpResponder } from "./edge/request.ts";
 
-export interface GuardOptions {
+interface GuardOptions {
   /** The host names that clients may use; `*` for any. */
   readonly allowedHosts: readonly string[];
   /** The origins whose pages may send requests; `*` for any. */

@@ -2,17 +2,10 @@
 import { ConfigurationError } from "halyard";
 import { serveHttp } from "halyard/node";
 import { describe, expect, onTestFinished, test } from "vitest";
-import {
-  describeEdges,
-  modernPost,
-  openSession,
-  post,
-  type RawRequest,
-  sendTo,
-} from "../../../support/http.ts";
-import { discover, httpServer, ping } from "../../../support/http-server.ts";
-import { initializeRequest, newestLegacy } from "../../../support/raw.ts";
-import { openRaw } from "../../../support/raw-socket.ts";
+import { describeEdges, modernPost, openSession, post, type RawRequest, sendTo } from "../../support/http.ts";
+import { discover, httpServer, ping } from "../../support/http-server.ts";
+import { initializeRequest, newestLegacy } from "../../support/raw.ts";
+import { openRaw } from "../../support/raw-socket.ts";
 
 const routes: readonly [string, RawRequest][] = [
   ["a modern POST", modernPost(discover)],

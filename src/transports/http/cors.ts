@@ -1,5 +1,5 @@
 // CORS headers: which pages of other origins may call, and read the response.
-import type { HttpHeaders, HttpRequest } from "../edge/request.ts";
+import type { HttpHeaders, HttpRequest } from "./edge/request.ts";
 
 /** Which pages of other origins may call from a browser. */
 export interface CorsOptions {

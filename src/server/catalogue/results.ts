@@ -15,7 +15,7 @@ import type {
   TextContent,
 } from "../../protocol/model.ts";
 import { isObject, type JsonObject } from "../../base/wire/message.ts";
-import { isContentBlock, isContents, kindOf, openFields, jsonProblem } from "./result-checks.ts";
+import { isContentBlock, isContents, jsonProblem, kindOf, openFields } from "./result-checks.ts";
 
 /** Identifies results of every copy of this package, which have different classes. */
 const mark: unique symbol = Symbol.for("halyard.ToolResult");

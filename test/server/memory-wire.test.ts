@@ -1,8 +1,8 @@
 // The wire in memory: how a client of the same process reaches a server.
 import { McpServer } from "halyard";
 import { expect, onTestFinished, test, vi } from "vitest";
-import { initializeRequest, modernRequest, newestLegacy } from "../../support/raw.ts";
-import { deferred, nextTurn, until } from "../../support/turns.ts";
+import { initializeRequest, modernRequest, newestLegacy } from "../support/raw.ts";
+import { deferred, nextTurn, until } from "../support/turns.ts";
 
 /** A wire to the server, and the ids and methods of the messages that arrived on it. */
 function open(server: McpServer) {

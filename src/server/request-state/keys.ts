@@ -1,14 +1,43 @@
-// The keys in the engine, on which nodes agree if none are configured: made once, rotated, and kept while states need them.
+// The keys that seal request state: derived from secrets, or made in the engine, where the nodes agree on them if none are
+// configured. The first one seals and all of them open, so that keys can be rotated.
 import type { Cluster } from "../../backplane/cluster.ts";
 import type { ValueKey } from "../../backplane/engine.ts";
 import { changeValue } from "../../backplane/edits.ts";
 import type { Logger } from "../../diagnostics/logger.ts";
 import { logRejection } from "../../diagnostics/rate-limited-log.ts";
-import { fromBase64Url } from "../../base/wire/base64.ts";
+import { fromBase64Url, toBase64Url } from "../../base/wire/base64.ts";
 import { readJson } from "../../base/wire/json.ts";
 import { isObject } from "../../base/wire/message.ts";
 import { randomId } from "../../protocol/random-id.ts";
-import { deriveKeys, minSecretBytes, type SealingKey } from "./key-ring.ts";
+import { DerivationSecret } from "../../base/wire/hkdf.ts";
+
+/** A secret that an author sets: 32 bytes or more. */
+export type Secret = string | Uint8Array;
+
+export interface SealingKey {
+  /** Identifies the key, so that opening a state need not try each. */
+  readonly id: string;
+  readonly key: Awaited<ReturnType<typeof crypto.subtle.importKey>>;
+}
+
+export const minSecretBytes = 32;
+
+const encoder = new TextEncoder();
+
+export function secretBytes(secret: Secret): Uint8Array {
+  return new Uint8Array(typeof secret === "string" ? encoder.encode(secret) : secret);
+}
+
+export function deriveKeys(secrets: readonly Secret[]): Promise<readonly SealingKey[]> {
+  return Promise.all(secrets.map((secret) => derive(secretBytes(secret))));
+}
+
+/** Derives the key, since the author may use the secret for other purposes too. */
+async function derive(bytes: Uint8Array): Promise<SealingKey> {
+  const secret = await DerivationSecret.from(new Uint8Array(bytes));
+  const id = toBase64Url(await secret.bits("halyard request state v1 id", 32));
+  return { id, key: await secret.encryptionKey("halyard request state v1 key") };
+}
 
 /** A key as the engine has it. `madeAt` is the wall clock of the node that made it. */
 interface StoredKey {
@@ -27,6 +56,7 @@ const readAgainMs = 1000;
 /** Keys that the engine keeps, however fast clocks that disagree rotate them. */
 const maxKeys = 16;
 
+/** The keys in the engine: made once, rotated, and kept while states need them. */
 export class SharedKeys {
   readonly #cluster: Cluster;
   readonly #logger: Logger;

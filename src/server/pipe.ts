@@ -1,19 +1,19 @@
 // Serves a peer over one pipe for all messages in both directions: stdio, the in-memory pair, HTTP+SSE and sockets use it.
-import { newIdOn } from "../../backplane/node-ids.ts";
-import { errorCodes } from "../../base/errors.ts";
-import { func, type Known } from "../../base/kinds.ts";
-import { checkOptions } from "../../base/options.ts";
-import type { Principal } from "../../protocol/model.ts";
-import { assertPrincipal } from "../../protocol/principal.ts";
-import { Callbacks } from "../../base/async/callbacks.ts";
-import type { Stream } from "../push/listener.ts";
-import { Connection, type Exchange, knownConnection } from "../context/connection.ts";
-import { peerOf, type SessionEnd } from "../../diagnostics/events.ts";
-import { RateLimitedLog } from "../../diagnostics/rate-limited-log.ts";
-import { internalError } from "../../diagnostics/error-ids.ts";
-import type { Detach } from "../calls/attach.ts";
-import type { ServerPort } from "../calls/port.ts";
-import { parseJson } from "../../base/wire/json.ts";
+import { newIdOn } from "../backplane/node-ids.ts";
+import { errorCodes } from "../base/errors.ts";
+import { func, type Known } from "../base/kinds.ts";
+import { checkOptions } from "../base/options.ts";
+import type { Principal } from "../protocol/model.ts";
+import { assertPrincipal } from "../protocol/principal.ts";
+import { Callbacks } from "../base/async/callbacks.ts";
+import type { Stream } from "./push/listener.ts";
+import { Connection, type Exchange, knownConnection } from "./context/connection.ts";
+import { peerOf, type SessionEnd } from "../diagnostics/events.ts";
+import { RateLimitedLog } from "../diagnostics/rate-limited-log.ts";
+import { internalError } from "../diagnostics/error-ids.ts";
+import type { Detach } from "./calls/attach.ts";
+import type { ServerPort } from "./calls/port.ts";
+import { parseJson } from "../base/wire/json.ts";
 import {
   encodeNotification,
   type Incoming,
@@ -21,8 +21,8 @@ import {
   isSilent,
   isSilentMessage,
   type RpcError,
-} from "../../base/wire/message.ts";
-import { within } from "../../base/async/timers.ts";
+} from "../base/wire/message.ts";
+import { within } from "../base/async/timers.ts";
 
 /** Sends the messages of a pipe. */
 export interface PipeOutput {
