@@ -36,7 +36,7 @@ export const sections: readonly Section[] = [
       { file: "server/methods/handshake.ts", constants: ["maxClientLength"] },
       { file: "server/catalogue/tools.ts", constants: ["maxNameLength"] },
       { file: "server/methods/completion.ts", constants: ["maxValues"] },
-      { file: "backplane/engine.ts", constants: ["maxEntryBytes"] },
+      { file: "cluster/engine/engine.ts", constants: ["maxEntryBytes"] },
       { file: "protocol/schema/json-schema/budget.ts", constants: ["validateSteps"] },
       { file: "protocol/schema/json-schema/pattern.ts", constants: ["nativeLimit"] },
     ],
@@ -146,8 +146,8 @@ export const sections: readonly Section[] = [
     heading: "Cluster",
     intro: "Options of every [backplane](backplane.md).",
     rows: [
-      { file: "backplane/engine.ts", of: "BackplaneOptions", only: ["leaseMs"] },
-      { file: "backplane/engine.ts", constants: ["maxLogEntries", "maxLogBytes"] },
+      { file: "cluster/engine/engine.ts", of: "BackplaneOptions", only: ["leaseMs"] },
+      { file: "cluster/engine/engine.ts", constants: ["maxLogEntries", "maxLogBytes"] },
     ],
   },
   {

@@ -1,10 +1,10 @@
 // The keys that seal request state: derived from secrets, or made in the engine, where the nodes agree on them if none are
 // configured. The first one seals and all of them open, so that keys can be rotated.
-import type { Cluster } from "../../backplane/cluster.ts";
-import type { ValueKey } from "../../backplane/engine.ts";
-import { changeValue } from "../../backplane/edits.ts";
-import type { Logger } from "../../diagnostics/logger.ts";
-import { logRejection } from "../../diagnostics/rate-limited-log.ts";
+import type { Cluster } from "../../cluster/node/cluster.ts";
+import type { ValueKey } from "../../cluster/engine/engine.ts";
+import { changeValue } from "../../cluster/engine/edits.ts";
+import type { Logger } from "../../base/logging/logger.ts";
+import { logRejection } from "../../base/logging/rate-limited-log.ts";
 import { fromBase64Url, toBase64Url } from "../../base/wire/base64.ts";
 import { readJson } from "../../base/wire/json.ts";
 import { isObject } from "../../base/wire/message.ts";

@@ -4,7 +4,7 @@ import { askFailed } from "../../base/errors.ts";
 import type { AskOptions, InputRequest } from "../../protocol/asking.ts";
 import type { JsonObject } from "../../base/wire/message.ts";
 import { type Asker, type ClientQuestion, readResponse, toRequest } from "../asking/question.ts";
-import type { TaskEnd } from "../../diagnostics/events.ts";
+import type { TaskEnd } from "../diagnostics/events.ts";
 import type { Ask, AskTarget } from "../push/asks.ts";
 import type { TaskRecord } from "./record.ts";
 
