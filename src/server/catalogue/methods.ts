@@ -92,7 +92,7 @@ export function methodKind(
       const handler = options.handler as CheckedHandler;
       return {
         options,
-        row: mirrors === undefined ? {} : { mirrors },
+        row: { isAdded: true, ...(mirrors !== undefined && { mirrors }) },
         run: (given, ctx) => answer({ name, input, output, handler }, given, ctx),
       };
     },
