@@ -211,7 +211,7 @@ export const entryPoints: Readonly<Record<string, EntryPoint>> = {
   "connect of halyard/client, a command": {
     give: connectClient,
     needed: { command: "node" },
-    type: ["src/client/settings/options.ts", "CommandTarget"],
+    type: ["src/client/settings/command.ts", "CommandTarget"],
     waits: true,
   },
   oauth: { give: oauth, type: ["src/client/oauth/settings/options.ts", "OAuthOptions"] },
