@@ -97,7 +97,7 @@ export type {
 } from "./server/calls/middleware.ts";
 export type { ServerOptions } from "./server/options.ts";
 export type { ServerLimits } from "./server/settings/limits.ts";
-export type { ServerMode } from "./server/settings/settings.ts";
+export type { ServerMode } from "./server/settings/options.ts";
 export type { Push } from "./server/push.ts";
 export type { Servable } from "./server/calls/port.ts";
 export { type ClusterView, McpServer } from "./server/server.ts";

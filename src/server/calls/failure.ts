@@ -16,7 +16,7 @@ import type { AskingSeam } from "./seams.ts";
 import type { AnyHandler } from "../catalogue/definition.ts";
 import { resolveResource } from "../catalogue/resources.ts";
 import type { ResultKind } from "../catalogue/result-checks.ts";
-import type { ShownErrors } from "../settings/checks.ts";
+import type { ShownErrors } from "../settings/options.ts";
 import { peerOf } from "../diagnostics/events.ts";
 import { newErrorId } from "../../base/logging/error-ids.ts";
 

@@ -32,7 +32,7 @@ import {
   knownAnnotations,
   refuseField,
 } from "./definition.ts";
-import { knownCacheHint } from "../settings/checks.ts";
+import { knownCacheHint } from "../settings/options.ts";
 import type { DefinitionKind, Entry, Registry } from "./registry.ts";
 import { refuseNames } from "../../base/refused-names.ts";
 

@@ -15,7 +15,7 @@ import type {
 import type { InputRequired, ToolResult } from "./results.ts";
 import type { Context } from "../context/context.ts";
 import type { Described } from "./definition.ts";
-import type { ShownErrors } from "../settings/checks.ts";
+import type { ShownErrors } from "../settings/options.ts";
 import type { ToolLimits } from "./tool-limits.ts";
 
 /**

@@ -15,12 +15,8 @@ import { FetchRequest, FetchResponder } from "./edge.ts";
 export type { HttpStats } from "../http/endpoint.ts";
 export type { HttpRequest } from "../http/edge/request.ts";
 export type { CorsOptions } from "../http/cors.ts";
-export {
-  defaultHttpLimits,
-  type HttpLimits,
-  type HttpOptions,
-  type LegacySseOptions,
-} from "../http/options.ts";
+export { defaultHttpLimits, type HttpLimits } from "../http/limits.ts";
+export type { HttpOptions, LegacySseOptions } from "../http/options.ts";
 export { type CallerLimits, defaultCallerLimits, type RateLimitOptions } from "../http/rate-limit-options.ts";
 
 /** Responds to web-standard requests. */

@@ -19,13 +19,8 @@ import type { HttpRequest, HttpResponder } from "./edge/request.ts";
 import { RequestGuard } from "./guard.ts";
 import { HttpExchange, sessionHeader } from "./exchange.ts";
 import { LegacySse } from "./legacy-sse.ts";
-import {
-  defaultLegacySse,
-  checkProtection,
-  type HttpOptions,
-  type HttpSettings,
-  resolveHttpOptions,
-} from "./options.ts";
+import type { HttpOptions } from "./options.ts";
+import { checkProtection, defaultLegacySse, type HttpSettings, resolveHttpOptions } from "./settings.ts";
 import { answerPost } from "./post.ts";
 import { refuseAuth } from "./permission.ts";
 import { type Callers, CountedRequest, RateLimits } from "./rate-limits.ts";

@@ -1,6 +1,7 @@
-// The options of rate limits: their defaults, and the checks that throw at startup.
+// The options of rate limits: what each is, its kind and its default.
 import { ConfigurationError } from "../../base/errors.ts";
-import { either, func, type Known, numberFrom, off, options as optionsOf } from "../../base/kinds.ts";
+import { withDefaults } from "../../base/options.ts";
+import { either, func, type Known, numberFrom, off, options as optionsOf, preset } from "../../base/kinds.ts";
 
 /** The limits of one caller. */
 export interface CallerLimits {
@@ -34,12 +35,13 @@ export interface RateLimitOptions {
   readonly now?: (() => number) | undefined;
 }
 
-/** The limits, completed with their defaults. */
-export interface RateLimitSettings {
-  readonly perPrincipal: CallerLimits | undefined;
-  readonly perAddress: CallerLimits | undefined;
-  readonly now: () => number;
-}
+const atLeastOne = numberFrom(1, Number.POSITIVE_INFINITY, "a number, at least 1");
+
+const knownCallerLimits: Known<Partial<CallerLimits>, CallerLimits> = {
+  perMinute: preset(numberFrom(Number.MIN_VALUE, Number.POSITIVE_INFINITY, "a number, more than 0"), 60_000),
+  burst: preset(atLeastOne, 6000),
+  concurrent: preset(atLeastOne, 1000),
+};
 
 /**
  * The limits of a caller that {@link RateLimitOptions} does not set.
@@ -56,15 +58,7 @@ export interface RateLimitSettings {
  * await handler.close();
  * ```
  */
-export const defaultCallerLimits: CallerLimits = { perMinute: 60_000, burst: 6000, concurrent: 1000 };
-
-const atLeastOne = numberFrom(1, Number.POSITIVE_INFINITY, "a number, at least 1");
-
-const knownCallerLimits: Known<CallerLimits> = {
-  perMinute: numberFrom(Number.MIN_VALUE, Number.POSITIVE_INFINITY, "a number, more than 0"),
-  burst: atLeastOne,
-  concurrent: atLeastOne,
-};
+export const defaultCallerLimits: CallerLimits = withDefaults({}, knownCallerLimits);
 
 const callerLimits = either(off, optionsOf(knownCallerLimits));
 
@@ -73,6 +67,13 @@ export const knownRateLimits: Known<RateLimitOptions> = {
   perAddress: callerLimits,
   now: func,
 };
+
+/** The limits, completed with their defaults. */
+export interface RateLimitSettings {
+  readonly perPrincipal: CallerLimits | undefined;
+  readonly perAddress: CallerLimits | undefined;
+  readonly now: () => number;
+}
 
 /** The least default burst, since a client sends several requests at once when it connects. */
 const leastBurst = 20;
@@ -108,6 +109,6 @@ function resolveLimits(
 ): CallerLimits | undefined {
   if (given === false) return undefined;
   if (given === undefined) return byDefault ? defaultCallerLimits : undefined;
-  const { perMinute = defaultCallerLimits.perMinute, concurrent = defaultCallerLimits.concurrent } = given;
-  return { perMinute, burst: given.burst ?? Math.max(perMinute / 10, leastBurst), concurrent };
+  const limits = withDefaults(given, knownCallerLimits);
+  return { ...limits, burst: given.burst ?? Math.max(limits.perMinute / 10, leastBurst) };
 }
