@@ -275,7 +275,7 @@ async function watchLegacy(client: ClientV1 | ClientV2, uri: string): Promise<()
   return () => client.unsubscribeResource({ uri });
 }
 
-/** A legacy client over HTTP is told nothing when the server ends: the next thing that it sends fails. */
+/** A legacy client over HTTP gets no message when the server ends: its next request fails. */
 async function terminate(
   client: ClientV1 | ClientV2,
   target: Target,

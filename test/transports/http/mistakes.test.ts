@@ -1,4 +1,4 @@
-// Mistakes of a first hour with the HTTP mounts: each row is what somebody writes, and the whole text that they read.
+// Mistakes of a first hour with the HTTP mounts: each row has the code and the whole error message.
 import { createServer } from "node:http";
 import { type AddressInfo, Server as NetServer } from "node:net";
 import express from "express";
