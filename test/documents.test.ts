@@ -108,6 +108,7 @@ const runBy: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     yaml: "test/deploy/cluster.test.ts",
     sh: "test/cluster/run.test.ts",
   },
+  "docs/guides/cluster-operations.md": { sh: "test/cluster/redis/server.test.ts" },
   "docs/guides/health.md": { yaml: "test/transports/http/health.test.ts" },
   "docs/guides/dashboard.md": { text: "test/dashboard/serving.test.ts" },
   "docs/guides/why-silent.md": { sh: "test/dashboard/silence.test.ts" },
@@ -176,13 +177,15 @@ test("docs/guides/dashboard.md lists the options of a dashboard", () => {
   expect(readTable("docs/guides/dashboard.md", "Options").map(({ option }) => option)).toEqual(options);
 });
 
-test("docs/guides/client.md lists what a client can listen for, and the official names lead there", () => {
+test("docs/guides/client-changes.md lists what a client can listen for, and the official names lead there", () => {
   const source =
     readDocument("src/client/listening/filter.ts").split("export interface ListenFilter")[1] ?? "";
   const [own = ""] = source.split("\n}\n");
   const fields = [...own.matchAll(/^ {2}readonly (\w+)\?:/gm)].map(([, name = ""]) => name);
   expect(fields.length).toBeGreaterThan(0);
-  expect(readTable("docs/guides/client.md", "Listen for changes").map(({ field }) => field)).toEqual(fields);
+  expect(readTable("docs/guides/client-changes.md", "Listen for changes").map(({ field }) => field)).toEqual(
+    fields,
+  );
   const migrating = readDocument("docs/guides/migrating-official-client.md");
   for (const field of fields) expect(migrating).toContain(`listen({ ${field}: `);
 });

@@ -81,7 +81,7 @@ describe.skipIf(!hasBrowser)("oauth in a page", () => {
   });
 
   test("keeps tokens in a store of all tabs: one person signs in once, and a page that is loaded again needs no person", async () => {
-    expect(readDocument("docs/guides/signing-in.md")).toContain(tabStoreCode);
+    expect(readDocument("docs/guides/token-stores.md")).toContain(tabStoreCode);
     const { issuer, server, page, profile, site, popup } = await start();
     const options = { ...popup, sharesTokens: true };
     const other = await profile.open(site.origin);
