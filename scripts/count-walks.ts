@@ -1,5 +1,5 @@
 // Counts how many files and functions of `src/` one request crosses, from the coverage that V8 takes. Prints them; with
-// --check it compares the totals with the table in ARCHITECTURE.md, where 2 % may differ, with --write it renews that table.
+// --check it compares the totals with the table in docs/internals/package.md, where 2 % may differ, with --write it renews that table.
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import type { Profiler } from "node:inspector";
 import { Session } from "node:inspector/promises";
@@ -17,7 +17,7 @@ const RUNS = 3;
 const WARM_UP = 3;
 /** A walk includes the work just after the response, such as cleaning up its socket. */
 const SETTLE_MS = 30;
-const PAGE = "ARCHITECTURE.md";
+const PAGE = "docs/internals/package.md";
 /** How much a total may differ from the table: a function that runs on some machines only must not fail the check. */
 const TOLERANCE = 0.02;
 
