@@ -96,7 +96,7 @@ describe.each(clusterEngines)("three nodes on $name", ({ program }) => {
   }
 
   describe("node a is killed", () => {
-    /** What each client has of node a when that is killed. */
+    /** What each client has received from node a when that is killed. */
     let early: Held;
     let late: Held;
     let holder: Held;

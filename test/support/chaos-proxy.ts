@@ -207,7 +207,7 @@ class Exchange {
   readonly #fault: Fault | undefined;
   readonly #options: ChaosProxyOptions;
   #upstream: { destroy(): unknown } | undefined;
-  /** How much of the body has gone by. */
+  /** How many bytes of the body have passed. */
   #passed = 0;
   #isOver = false;
 

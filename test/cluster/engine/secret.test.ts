@@ -183,7 +183,7 @@ describe("order", () => {
 type Cluster = ReturnType<typeof portOf>["cluster"];
 
 describe("joining", () => {
-  /** Runs a node with one secret, and resolves with what becomes of one with another. */
+  /** Runs a node with one secret, and resolves with the outcome of starting one with another. */
   async function joining(
     running: BackplaneOptions["secret"],
     other: BackplaneOptions["secret"],

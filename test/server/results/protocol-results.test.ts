@@ -268,7 +268,7 @@ const resources: Mistake[] = [
   ["a field of another kind", { contents: [], mimeType: "" }, "mimeType is not a field of the result"],
 ];
 
-/** Registers something that returns `returned`, and says how it is asked for. */
+/** Registers a definition that returns `returned`, and returns the request for it. */
 type Kind = [
   noun: string,
   register: (server: McpServer, returned: unknown) => [method: string, params: object],
