@@ -268,7 +268,7 @@ const resources: Mistake[] = [
   ["a field of another kind", { contents: [], mimeType: "" }, "mimeType is not a field of the result"],
 ];
 
-/** Registers a definition that returns `returned`, and returns the request for it. */
+/** A kind of definition. `register` adds one that returns `returned`, and returns the request for it. */
 type Kind = [
   noun: string,
   register: (server: McpServer, returned: unknown) => [method: string, params: object],
