@@ -124,7 +124,7 @@ const runBy: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     yaml: "test/deploy/cluster.test.ts",
     sh: "test/cluster/run.test.ts",
   },
-  "docs/guides/cluster-operations.md": { sh: "test/cluster/redis/server.test.ts" },
+  "docs/guides/cluster-operations.md": { sh: "test/deploy/cluster.test.ts" },
   "docs/guides/health.md": { yaml: "test/transports/http/health.test.ts" },
   "docs/guides/dashboard.md": { text: "test/dashboard/serving.test.ts" },
   "docs/guides/why-silent.md": { sh: "test/dashboard/silence.test.ts" },

@@ -15,7 +15,7 @@ const path = "docs/guides/cluster.md";
 const [program = ""] = readBlocks(path, "ts");
 const [site = ""] = readBlocks(path, "nginx");
 const [compose = ""] = readBlocks(path, "yaml");
-const acl = readBlocks(path, "sh").find((block) => block.startsWith("redis-cli acl")) ?? "";
+const [acl = ""] = readBlocks("docs/guides/cluster-operations.md", "sh");
 const upstreams = [...site.matchAll(/^ {2}server (\S+):3000;$/gm)].map(([, name = ""]) => name);
 
 test("compose.yaml starts the nodes that nginx knows, and gives them what the server reads", () => {
