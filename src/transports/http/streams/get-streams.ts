@@ -288,7 +288,7 @@ export class GetStreams {
       writtenTo: own.sequence,
     });
     for (const old of this.#open.filter(({ log }) => log?.start === number)) this.#drop(old);
-    // One that begins with a gap is another stream for those who look at the streams.
+    // After a gap the dashboard shows it as a new stream.
     const away = since ? this.#away.find(({ log }) => log?.start === number) : undefined;
     this.#away = this.#away.filter(({ log }) => log?.start !== number);
     const stream = away ?? new EventStream("get", responder, this.#parts, this.#parts, cursor);
