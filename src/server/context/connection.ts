@@ -2,7 +2,13 @@
 import { anything, filledText, flag, func, type Known, needed, text as textKind } from "../../base/kinds.ts";
 import type { Load } from "../../base/limits/loads.ts";
 import { checkOptions } from "../../base/options.ts";
-import type { ClientCapabilities, Implementation, LogLevel, Principal } from "../../protocol/model.ts";
+import type {
+  ClientCapabilities,
+  ClientTexts,
+  Implementation,
+  LogLevel,
+  Principal,
+} from "../../protocol/model.ts";
 import { principalKey } from "../../protocol/principal.ts";
 import type { Grant } from "../../protocol/scopes.ts";
 import type { Revision } from "../../protocol/revision.ts";
@@ -142,6 +148,16 @@ export class Connection implements Peer {
   set clientCapabilities(capabilities: ClientCapabilities) {
     const isEmpty = Object.keys(capabilities).length === 0;
     this.#clientCapabilities = isEmpty ? undefined : JSON.stringify(capabilities);
+  }
+
+  /** What both are parsed from, for the record of a session. */
+  get clientTexts(): ClientTexts {
+    return { clientInfo: this.#clientInfo, clientCapabilities: this.#clientCapabilities };
+  }
+
+  set clientTexts({ clientInfo, clientCapabilities }: ClientTexts) {
+    this.#clientInfo = clientInfo;
+    this.#clientCapabilities = clientCapabilities;
   }
 
   /** The key under which shared limits count the peer: its principal, else the transport's `caller`, else its session. */
