@@ -4,11 +4,10 @@ import { memoryBackplane } from "halyard/cluster";
 import { backplaneContract } from "halyard/testing";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { backplanes, type RunningBackplane, startBackplane } from "../support/backplanes.ts";
+import { isEverything } from "../support/tier.ts";
 
-/** Further clients of Redis with HALYARD_CLUSTER=1: one of each engine is enough to see what breaks. */
-const rows = backplanes.filter(
-  ({ name }) => process.env["HALYARD_CLUSTER"] === "1" || !/ioredis|Cluster/.test(name),
-);
+/** Further clients of Redis only where everything runs: one of each engine is enough to see what breaks. */
+const rows = backplanes.filter(({ name }) => isEverything || !/ioredis|Cluster/.test(name));
 
 describe.each(rows)("backplaneContract · $name", (row) => {
   let running: RunningBackplane;
