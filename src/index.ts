@@ -86,9 +86,9 @@ export type {
 export type { Collection, ResourceCollection } from "./server/catalogue/collections.ts";
 export type { Context } from "./server/context/context.ts";
 export type { NotificationSource } from "./server/calls/notifications.ts";
-export type { ServerEvent, SessionEnd } from "./diagnostics/events.ts";
+export type { ServerEvent, SessionEnd } from "./server/diagnostics/events.ts";
 export type { Extension } from "./server/catalogue/extensions.ts";
-export type { Logger } from "./diagnostics/logger.ts";
+export type { Logger } from "./base/logging/logger.ts";
 export type {
   IncomingRequest,
   MethodMiddleware,
@@ -101,6 +101,6 @@ export type { ServerMode } from "./server/settings/settings.ts";
 export type { Push } from "./server/push.ts";
 export type { Servable } from "./server/calls/port.ts";
 export { type ClusterView, McpServer } from "./server/server.ts";
-export type { Backplane } from "./backplane/backplane.ts";
-export type { ClusterNode } from "./backplane/presence.ts";
+export type { Backplane } from "./cluster/node/backplane.ts";
+export type { ClusterNode } from "./cluster/node/presence.ts";
 export type { JsonObject, RequestId } from "./base/wire/message.ts";

@@ -6,7 +6,7 @@ export interface Members {
   readonly of: string;
   /** What stands before the name of each option, such as `limits.`. */
   readonly prefix?: string;
-  /** Those to list; without it, all. */
+  /** Those to list; without it, all that have a number as their default. */
   readonly only?: readonly string[];
 }
 
@@ -36,7 +36,7 @@ export const sections: readonly Section[] = [
       { file: "server/methods/handshake.ts", constants: ["maxClientLength"] },
       { file: "server/catalogue/tools.ts", constants: ["maxNameLength"] },
       { file: "server/methods/completion.ts", constants: ["maxValues"] },
-      { file: "backplane/engine.ts", constants: ["maxEntryBytes"] },
+      { file: "cluster/engine/engine.ts", constants: ["maxEntryBytes"] },
       { file: "protocol/schema/json-schema/budget.ts", constants: ["validateSteps"] },
       { file: "protocol/schema/json-schema/pattern.ts", constants: ["nativeLimit"] },
     ],
@@ -44,7 +44,9 @@ export const sections: readonly Section[] = [
   {
     heading: "Tool",
     intro: "Fields of the definition of a tool.",
-    rows: [{ file: "server/catalogue/tool-limits.ts", of: "ToolLimits" }],
+    rows: [
+      { file: "server/catalogue/tool-limits.ts", of: "ToolLimits", only: ["timeoutMs", "maxConcurrent"] },
+    ],
   },
   {
     heading: "Tasks",
@@ -146,8 +148,8 @@ export const sections: readonly Section[] = [
     heading: "Cluster",
     intro: "Options of every [backplane](backplane.md).",
     rows: [
-      { file: "backplane/engine.ts", of: "BackplaneOptions", only: ["leaseMs"] },
-      { file: "backplane/engine.ts", constants: ["maxLogEntries", "maxLogBytes"] },
+      { file: "cluster/engine/engine.ts", of: "BackplaneOptions", only: ["leaseMs"] },
+      { file: "cluster/engine/engine.ts", constants: ["maxLogEntries", "maxLogBytes"] },
     ],
   },
   {
@@ -172,11 +174,11 @@ export const sections: readonly Section[] = [
     intro:
       "Options of `connect`. Each call takes `timeoutMs` and `maxTimeMs` too; `graceMs` is an option of a command, and `signInTimeoutMs` of `oauth`.",
     rows: [
-      { file: "client/settings/options.ts", of: "CallSettings", only: ["timeoutMs", "maxTimeMs"] },
-      { file: "client/settings/options.ts", of: "ConnectOptions", only: ["connectTimeoutMs"] },
+      { file: "client/settings/options.ts", of: "CallSettings" },
+      { file: "client/settings/options.ts", of: "ConnectOptions" },
       { file: "client/settings/limits.ts", of: "Backoff", prefix: "backoff." },
-      { file: "client/settings/options.ts", of: "CommandTarget", only: ["graceMs"] },
-      { file: "client/oauth/settings/options.ts", of: "OAuthOptions", only: ["signInTimeoutMs"] },
+      { file: "client/settings/command.ts", of: "CommandTarget" },
+      { file: "client/oauth/settings/options.ts", of: "OAuthOptions" },
     ],
   },
   {

@@ -39,9 +39,14 @@ import {
   checkReference,
   checkUri,
 } from "./settings/arguments.ts";
-import { checkCallOptions, type ClientSettings, knownCallOptions } from "./settings/checks.ts";
+import { checkCallOptions } from "./settings/checks.ts";
 import { InvalidResponse, RpcRejection, ToolCallError } from "./settings/errors.ts";
-import type { CallOptions, PageOptions } from "./settings/options.ts";
+import {
+  type CallOptions,
+  type ClientSettings,
+  knownCallOptions,
+  type PageOptions,
+} from "./settings/options.ts";
 import type { Remembered } from "./settings/remembered.ts";
 import type { ClientState } from "./settings/state.ts";
 import type { StoredTask, TaskHandle } from "./tasks/handle.ts";

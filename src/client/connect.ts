@@ -14,9 +14,11 @@ import { isFresh } from "./connection/remembering.ts";
 import type { AuthEvents } from "./http/auth.ts";
 import { awaitedFirst } from "./other-names.ts";
 import { redaction, Secrets } from "./redaction/secrets.ts";
-import { type ClientSettings, guarded, resolveOptions, tellIgnored, tellThrown } from "./settings/checks.ts";
-import type { CommandTarget, ConnectOptions } from "./settings/options.ts";
+import { resolveOptions } from "./settings/checks.ts";
+import type { CommandTarget } from "./settings/command.ts";
+import type { ClientSettings, ConnectOptions } from "./settings/options.ts";
 import { variablesOf } from "./settings/used-variables.ts";
+import { guarded, tellIgnored, tellThrown } from "./settings/events.ts";
 
 /** What a client can connect to: the URL of a server, a command that starts one, or a server of the same process. */
 export type Target = string | URL | CommandTarget | WireSource;

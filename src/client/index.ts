@@ -50,6 +50,7 @@ export type {
   ClientAuth,
   HeaderFields,
 } from "./settings/auth.ts";
+export type { CommandTarget } from "./settings/command.ts";
 export {
   AuthRequired,
   CallTimeout,
@@ -107,7 +108,6 @@ export { type Backoff, type ClientLimits, defaultClientLimits } from "./settings
 export type {
   CallOptions,
   CallSettings,
-  CommandTarget,
   ConnectOptions,
   PageOptions,
   Progress,

@@ -1,7 +1,7 @@
 // A dashboard: mounted by its author, or on a port of its own for as long as `serveHttp` serves its endpoint.
 import { platform } from "#dashboard-platform";
-import { guard } from "../diagnostics/guarded.ts";
-import { outliveStderr } from "../diagnostics/logger.ts";
+import { guard } from "../base/logging/guarded.ts";
+import { outliveStderr } from "../base/logging/logger.ts";
 import { ConfigurationError } from "../base/errors.ts";
 import { FetchRequest, FetchResponder } from "../transports/fetch/edge.ts";
 import type { Endpoint } from "../transports/http/endpoint.ts";

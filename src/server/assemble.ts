@@ -1,6 +1,6 @@
 // Assembles the parts of a server.
-import type { Cluster } from "../backplane/cluster.ts";
-import { LoneCluster } from "../backplane/lone-cluster.ts";
+import type { Cluster } from "../cluster/node/cluster.ts";
+import { LoneCluster } from "../cluster/node/lone-cluster.ts";
 import { clip } from "../base/errors.ts";
 import { Loads } from "../base/limits/loads.ts";
 import { extensionIds } from "../protocol/meta.ts";

@@ -1,7 +1,7 @@
 // `server.push`: sends notifications and requests to clients outside a call.
-import type { Cluster } from "../backplane/cluster.ts";
-import type { Diagnostics } from "../diagnostics/events.ts";
-import { levelProblem } from "../diagnostics/logger.ts";
+import type { Cluster } from "../cluster/node/cluster.ts";
+import type { Diagnostics } from "./diagnostics/events.ts";
+import { levelProblem } from "./diagnostics/warnings.ts";
 import { askFailed } from "../base/errors.ts";
 import { filledText, type Known, mismatch, plainObject, problemOf, text } from "../base/kinds.ts";
 import type { Asks } from "./push/asks.ts";

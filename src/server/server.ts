@@ -1,7 +1,7 @@
 // McpServer: the class that authors use. It holds definitions but no connections, and does no I/O.
-import type { ClusterNode } from "../backplane/presence.ts";
+import type { ClusterNode } from "../cluster/node/presence.ts";
 import { logData } from "./calls/log-data.ts";
-import { warnOfLevel, warnUnwritable } from "../diagnostics/logger.ts";
+import { warnOfLevel, warnUnwritable } from "./diagnostics/warnings.ts";
 import { checkOptions } from "../base/options.ts";
 import {
   type Implementation,
@@ -38,7 +38,7 @@ import { Collection, ResourceCollection } from "./catalogue/collections.ts";
 import type { Exchange } from "./context/connection.ts";
 import type { Core } from "./calls/core.ts";
 import type { ClientNotificationHandler, NotificationSource } from "./calls/notifications.ts";
-import type { SessionEnd } from "../diagnostics/events.ts";
+import type { SessionEnd } from "./diagnostics/events.ts";
 import type { Extension } from "./catalogue/extensions.ts";
 import {
   type AnyMiddleware,

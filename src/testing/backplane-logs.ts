@@ -5,7 +5,7 @@ import {
   maxEntryBytes,
   maxLogBytes,
   maxLogEntries,
-} from "../backplane/engine.ts";
+} from "../cluster/engine/engine.ts";
 import { type ContractNodes, settled, until } from "./backplane-nodes.ts";
 import { oddTags } from "./backplane-values.ts";
 import { expectSame, shortPause } from "./expect-same.ts";

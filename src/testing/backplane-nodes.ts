@@ -1,5 +1,5 @@
 // The nodes of a check of the backplane contract, with everything that each of them received.
-import type { Engine, EngineSource, LogEntry } from "../backplane/engine.ts";
+import type { Engine, EngineSource, LogEntry } from "../cluster/engine/engine.ts";
 import { shortPause } from "./expect-same.ts";
 
 /** One node: its engine, and everything that the engine passed to it. */

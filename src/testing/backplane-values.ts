@@ -1,5 +1,5 @@
 // The backplane contract for values.
-import type { Engine, ValueKey } from "../backplane/engine.ts";
+import type { Engine, ValueKey } from "../cluster/engine/engine.ts";
 import { type ContractNodes, until } from "./backplane-nodes.ts";
 import { expectSame } from "./expect-same.ts";
 

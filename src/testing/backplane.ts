@@ -1,5 +1,5 @@
 // The contract of backplanes, as checks that any test runner can run.
-import type { EngineSource } from "../backplane/engine.ts";
+import type { EngineSource } from "../cluster/engine/engine.ts";
 import { logChecks } from "./backplane-logs.ts";
 import { messageChecks } from "./backplane-messages.ts";
 import { ContractNodes } from "./backplane-nodes.ts";

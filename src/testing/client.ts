@@ -10,10 +10,15 @@ import { McpClient } from "../client/client.ts";
 import type { ServerConnection } from "../client/connection/connection.ts";
 import { requestMeta } from "../client/connection/handshake.ts";
 import type { Step } from "../client/connection/verdicts.ts";
-import { checkCallOptions, type ClientSettings, knownCallOptions } from "../client/settings/checks.ts";
+import { checkCallOptions } from "../client/settings/checks.ts";
 import { CallTimeout, NoCommonRevision, RpcRejection } from "../client/settings/errors.ts";
 import { type ClientLimits, defaultBackoff, defaultClientLimits } from "../client/settings/limits.ts";
-import type { CallOptions, ConnectOptions as ClientOptions } from "../client/settings/options.ts";
+import {
+  type CallOptions,
+  type ClientSettings,
+  type ConnectOptions as ClientOptions,
+  knownCallOptions,
+} from "../client/settings/options.ts";
 import { filledText, func, type Known, milliseconds, needed, problemOf, type Table } from "../base/kinds.ts";
 import { extensionIds } from "../protocol/meta.ts";
 import type { ClientCapabilities } from "../protocol/model.ts";

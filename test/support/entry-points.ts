@@ -100,10 +100,10 @@ export const entryPoints: Readonly<Record<string, EntryPoint>> = {
     type: ["src/transports/stdio/index.ts", "StdioOptions"],
   },
   bearerAuth: { give: bearerAuth, needed: bearer, type: ["src/auth/options.ts", "BearerAuthOptions"] },
-  memoryBackplane: { give: memoryBackplane, type: ["src/backplane/engine.ts", "BackplaneOptions"] },
+  memoryBackplane: { give: memoryBackplane, type: ["src/cluster/engine/engine.ts", "BackplaneOptions"] },
   redisBackplane: {
     give: (options) => redisBackplane(createClient(), options),
-    type: ["src/backplane/engine.ts", "BackplaneOptions"],
+    type: ["src/cluster/engine/engine.ts", "BackplaneOptions"],
   },
   developmentIssuer: {
     give: (options) => developmentIssuer(options),
@@ -115,7 +115,7 @@ export const entryPoints: Readonly<Record<string, EntryPoint>> = {
   },
   natsBackplane: {
     give: (options) => natsBackplane({} as never, options),
-    type: ["src/backplane/engine.ts", "BackplaneOptions"],
+    type: ["src/cluster/engine/engine.ts", "BackplaneOptions"],
   },
   "server.tool": {
     give: (definition) => makeServer().server.tool("x", definition, () => ""),
@@ -211,7 +211,7 @@ export const entryPoints: Readonly<Record<string, EntryPoint>> = {
   "connect of halyard/client, a command": {
     give: connectClient,
     needed: { command: "node" },
-    type: ["src/client/settings/options.ts", "CommandTarget"],
+    type: ["src/client/settings/command.ts", "CommandTarget"],
     waits: true,
   },
   oauth: { give: oauth, type: ["src/client/oauth/settings/options.ts", "OAuthOptions"] },

@@ -1,7 +1,6 @@
 // Passes progress notifications to the calls that requested them, by their token.
 import type { JsonObject, RequestId } from "../../base/wire/message.ts";
-import { tellThrown } from "../settings/checks.ts";
-import type { ClientEvent } from "../settings/events.ts";
+import { type ClientEvent, tellThrown } from "../settings/events.ts";
 import type { Progress } from "../settings/options.ts";
 import type { SentCall } from "./call.ts";
 import type { ClientCore } from "./core.ts";

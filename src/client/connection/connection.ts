@@ -8,7 +8,6 @@ import { revisions } from "../../protocol/revisions/index.ts";
 import type { RpcNotification } from "../../base/wire/message.ts";
 import { Attempts, backoffPause } from "../channel/backoff.ts";
 import type { Channel, Tap, Transport } from "../channel/channel.ts";
-import { tellThrown } from "../settings/checks.ts";
 import { ConnectionLost, HttpFailure, NoCommonRevision, RpcRejection } from "../settings/errors.ts";
 import { shownUrl } from "../settings/shown.ts";
 import type { Remembered } from "../settings/remembered.ts";
@@ -20,6 +19,7 @@ import type { ServerFacts } from "./peer.ts";
 import { Reception, type ReceptionSettings } from "./reception.ts";
 import { firstStep } from "./remembering.ts";
 import { saysLegacy, type Step, Wanted } from "./verdicts.ts";
+import { tellThrown } from "../settings/events.ts";
 
 /** The settings of a connection. */
 export interface ConnectionSettings extends HandshakeSettings {

@@ -1,4 +1,4 @@
-// The events that a client's `observe` receives, for metrics, traces and dashboards.
+// The events that a client's `observe` receives, for metrics, traces and dashboards, and how the client reports them.
 import type { ClientState } from "./state.ts";
 
 /** A request has ended, after all its attempts and rounds. */
@@ -87,3 +87,37 @@ export type ClientEvent =
   | IgnoredEvent
   | UnhandledEvent
   | StderrEvent;
+
+/**
+ * Wraps an observer of events or messages, so that its exceptions do not end calls. They are not reported, because the observer
+ * itself would receive the report.
+ */
+export function guarded<Seen>(
+  observe: (seen: Seen) => void,
+  thrown: (error: unknown) => void = () => {},
+): (seen: Seen) => void {
+  return (seen) => {
+    try {
+      observe(seen);
+    } catch (error) {
+      thrown(error);
+    }
+  };
+}
+
+type Observe = ((event: IgnoredEvent) => void) | undefined;
+
+/** Reports that something is ignored: to the observer, or on the console if there is none. */
+export function tellIgnored(observe: Observe, reason: string): void {
+  if (observe) observe({ type: "ignored", reason });
+  else console.warn(reason);
+}
+
+const told = new WeakSet();
+
+/** Reports an exception of the user's function `own`: to the observer, or on the console, there only once for each function. */
+export function tellThrown(observe: Observe, own: object, reason: string): void {
+  if (!observe && told.has(own)) return;
+  told.add(own);
+  tellIgnored(observe, reason);
+}

@@ -1,7 +1,35 @@
-// The options of `connect` and of calls.
-import type { ClientCapabilities, Implementation, LogLevel } from "../../protocol/model.ts";
+// The options of `connect` and of calls: their types, kinds and defaults.
+import {
+  either,
+  flag,
+  func,
+  isFunction,
+  isPlain,
+  type Known,
+  limitsOf,
+  listOf,
+  milliseconds,
+  needed,
+  oneOf,
+  options as optionsOf,
+  plainObject,
+  preset,
+  signal,
+  text,
+  textRecord,
+} from "../../base/kinds.ts";
+import { type Filled, givenOf } from "../../base/options.ts";
 import type { JsonObject } from "../../base/wire/message.ts";
-import type { AuthOption, HeaderFields } from "./auth.ts";
+import type { Root } from "../../protocol/asking.ts";
+import {
+  type ClientCapabilities,
+  type Implementation,
+  knownImplementation,
+  type LogLevel,
+  logLevels,
+} from "../../protocol/model.ts";
+import { revisions } from "../../protocol/revisions/index.ts";
+import { type AuthOption, authOption, type HeaderFields } from "./auth.ts";
 import type { ClientEvent } from "./events.ts";
 import type {
   ElicitOption,
@@ -11,8 +39,8 @@ import type {
   RootsOption,
   SampleOption,
 } from "./handlers.ts";
-import type { Backoff, ClientLimits } from "./limits.ts";
-import type { Remembered } from "./remembered.ts";
+import { type Backoff, type ClientLimits, defaultBackoff, defaultClientLimits } from "./limits.ts";
+import { type Remembered, rememberedServer } from "./remembered.ts";
 
 /** A progress report of the server. */
 export interface Progress {
@@ -50,6 +78,14 @@ export interface CallSettings {
   readonly throwOnError?: boolean | undefined;
 }
 
+const knownSettings: Known<CallSettings, Filled<CallSettings>> = {
+  timeoutMs: preset(milliseconds, 60_000),
+  maxTimeMs: preset(milliseconds, 3_600_000),
+  reissue: preset(oneOf("safe", "always", "never"), "safe"),
+  strict: preset(flag, false),
+  throwOnError: preset(flag, false),
+};
+
 /** The options of one request. */
 export interface CallOptions extends CallSettings {
   readonly signal?: AbortSignal | undefined;
@@ -72,6 +108,19 @@ export interface CallOptions extends CallSettings {
    */
   readonly inputRequired?: "answer" | "return" | undefined;
 }
+
+const level = oneOf(...logLevels);
+
+export const knownCallOptions: Known<CallOptions> = {
+  ...knownSettings,
+  signal,
+  onProgress: func,
+  headers: textRecord,
+  fresh: flag,
+  logLevel: level,
+  meta: plainObject,
+  inputRequired: oneOf("answer", "return"),
+};
 
 /** The options of `page`. */
 export interface PageOptions extends CallOptions {
@@ -141,19 +190,66 @@ export interface ConnectOptions extends CallSettings {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** How to start a stdio server. */
-export interface CommandTarget {
-  readonly command: string;
-  readonly args?: readonly string[] | undefined;
-  /** @default {the folder of this process} */
-  readonly cwd?: string | undefined;
-  /** Added to the few variables that the server inherits, such as PATH and HOME. */
-  readonly env?: { readonly [name: string]: string } | undefined;
-  /** Whether the client restarts a server that ended, with waits between. @default {false} */
-  readonly restart?: boolean | undefined;
-  /**
-   * Milliseconds that the server may take to end by itself once its input is closed. After it, the client sends SIGTERM, and
-   * after as long again SIGKILL, to everything that the server started. @default {2000}
-   */
-  readonly graceMs?: number | undefined;
+/** The options of `connect`, with defaults where there are some. */
+export interface ClientSettings extends Filled<CallSettings> {
+  readonly info: Implementation;
+  readonly revision: string;
+  readonly connectTimeoutMs: number;
+  readonly cache: boolean;
+  readonly backoff: Backoff;
+  readonly limits: ClientLimits;
+  readonly logLevel: LogLevel | undefined;
+  readonly observe: ((event: ClientEvent) => void) | undefined;
 }
+
+/** The default version of a client: the one of package.json. */
+const version = "0.1.0";
+
+const handlers = {
+  is: (value: unknown) => isPlain(value) && Object.values(value as object).every(isFunction),
+  mustBe: 'an object of methods and functions, such as { "acme/news": (params) => console.log(params) }',
+};
+
+const knownRoot: Known<Root> = { uri: needed(text), name: text, _meta: plainObject };
+
+export const knownConnectOptions: Known<ConnectOptions, ClientSettings> = {
+  ...knownSettings,
+  info: preset(optionsOf(knownImplementation), { name: "halyard-client", version }),
+  revision: preset(oneOf("auto", "modern", "legacy", ...revisions.map(({ date }) => date)), "auto"),
+  remembered: rememberedServer,
+  auth: authOption,
+  headers: textRecord,
+  fetch: func,
+  onElicit: {
+    is: (value) => isFunction(value) || (isPlain(value) && Object.keys(givenOf(value)).length > 0),
+    mustBe: "a function, or an object with a function form, url or both",
+    inside: { form: func, url: func },
+  },
+  onSample: either(func, {
+    ...optionsOf({ answer: needed(func), tools: flag, context: flag }),
+    mustBe: "an object with a function answer",
+  }),
+  roots: either(listOf(optionsOf(knownRoot), 'a list such as [{ uri: "file:///home/ada" }]'), {
+    ...func,
+    mustBe: "a function that returns one",
+  }),
+  onNotification: handlers,
+  onRequest: handlers,
+  onLog: func,
+  logLevel: level,
+  tasks: flag,
+  capabilities: optionsOf({
+    elicitation: plainObject,
+    sampling: plainObject,
+    roots: plainObject,
+    experimental: plainObject,
+    extensions: plainObject,
+  }),
+  connectTimeoutMs: preset(milliseconds, 30_000),
+  backoff: limitsOf(defaultBackoff),
+  cache: preset(flag, true),
+  limits: limitsOf(defaultClientLimits),
+  observe: func,
+  record: func,
+  signal,
+};

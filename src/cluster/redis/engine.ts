@@ -9,9 +9,9 @@ import type {
   StoredValue,
   ValueKey,
   ValueKind,
-} from "../../backplane/engine.ts";
-import { maxLogBytes, maxLogEntries } from "../../backplane/engine.ts";
-import type { Logger } from "../../diagnostics/logger.ts";
+} from "../engine/engine.ts";
+import { maxLogBytes, maxLogEntries } from "../engine/engine.ts";
+import type { Logger } from "../../base/logging/logger.ts";
 import { randomId } from "../../protocol/random-id.ts";
 import type { Commands, Connector, Subscriber } from "./connection.ts";
 import { RedisLink } from "./link.ts";

@@ -1,7 +1,7 @@
 // The site of the dashboard on plain values: guards each request, checks its token, and routes it by the end of its path.
-import { internalError } from "../../diagnostics/error-ids.ts";
-import { type Logger, stderrLogger } from "../../diagnostics/logger.ts";
-import { RateLimitedLog } from "../../diagnostics/rate-limited-log.ts";
+import { internalError } from "../../base/logging/error-ids.ts";
+import { type Logger, stderrLogger } from "../../base/logging/logger.ts";
+import { RateLimitedLog } from "../../base/logging/rate-limited-log.ts";
 import { clip } from "../../base/errors.ts";
 import { Heartbeat } from "../../transports/http/edge/heartbeat.ts";
 import { jsonHeaders, refuseWith, replyError } from "../../transports/http/edge/replies.ts";

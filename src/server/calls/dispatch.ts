@@ -1,6 +1,6 @@
 // From one message to its response: runs the handler, and encodes the result for the revision of the client.
-import { peerOf } from "../../diagnostics/events.ts";
-import { RateLimitedLog } from "../../diagnostics/rate-limited-log.ts";
+import { peerOf } from "../diagnostics/events.ts";
+import { RateLimitedLog } from "../../base/logging/rate-limited-log.ts";
 import { clip, ProtocolError } from "../../base/errors.ts";
 import {
   isObject,

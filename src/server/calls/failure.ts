@@ -17,8 +17,8 @@ import type { AnyHandler } from "../catalogue/definition.ts";
 import { resolveResource } from "../catalogue/resources.ts";
 import type { ResultKind } from "../results/result-checks.ts";
 import type { ShownErrors } from "../settings/checks.ts";
-import { peerOf } from "../../diagnostics/events.ts";
-import { newErrorId } from "../../diagnostics/error-ids.ts";
+import { peerOf } from "../diagnostics/events.ts";
+import { newErrorId } from "../../base/logging/error-ids.ts";
 
 /** Converts anything that a handler threw to a JSON-RPC error. */
 export function toRpcError(error: unknown, call: Call, asking: AskingSeam): RpcError {

@@ -1,6 +1,6 @@
 // Tools: how their definitions are checked, compiled and published.
 import { ConfigurationError } from "../../base/errors.ts";
-import type { Logger } from "../../diagnostics/logger.ts";
+import type { Logger } from "../../base/logging/logger.ts";
 import {
   anything,
   either,

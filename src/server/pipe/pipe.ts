@@ -1,5 +1,5 @@
 // Serves a peer over one pipe for all messages in both directions: stdio, the in-memory pair, HTTP+SSE and sockets use it.
-import { newIdOn } from "../../backplane/node-ids.ts";
+import { newIdOn } from "../../cluster/node/node-ids.ts";
 import { errorCodes } from "../../base/errors.ts";
 import { func, type Known } from "../../base/kinds.ts";
 import { checkOptions } from "../../base/options.ts";
@@ -8,9 +8,9 @@ import { assertPrincipal } from "../../protocol/principal.ts";
 import { Callbacks } from "../../base/async/callbacks.ts";
 import type { Stream } from "../push/listener.ts";
 import { Connection, type Exchange, knownConnection } from "../context/connection.ts";
-import { peerOf, type SessionEnd } from "../../diagnostics/events.ts";
-import { RateLimitedLog } from "../../diagnostics/rate-limited-log.ts";
-import { internalError } from "../../diagnostics/error-ids.ts";
+import { peerOf, type SessionEnd } from "../diagnostics/events.ts";
+import { RateLimitedLog } from "../../base/logging/rate-limited-log.ts";
+import { internalError } from "../../base/logging/error-ids.ts";
 import type { Detach } from "../calls/attach.ts";
 import type { ServerPort } from "../calls/port.ts";
 import { parseJson } from "../../base/wire/json.ts";

@@ -1,6 +1,6 @@
 // Seals request state, which a client carries between rounds and cannot read, change or use for another request.
-import type { Cluster } from "../../backplane/cluster.ts";
-import { PartKind } from "../../backplane/parts.ts";
+import type { Cluster } from "../../cluster/node/cluster.ts";
+import { PartKind } from "../../cluster/node/parts.ts";
 import { HalyardError, invalidParams } from "../../base/errors.ts";
 import { decrypt, encrypt, encryptedLength } from "../../base/wire/aes-gcm.ts";
 import type { Principal } from "../../protocol/model.ts";
@@ -8,7 +8,7 @@ import { principalKey } from "../../protocol/principal.ts";
 import { randomId } from "../../protocol/random-id.ts";
 import { readJson } from "../../base/wire/json.ts";
 import { isObject, type JsonObject } from "../../base/wire/message.ts";
-import type { Logger } from "../../diagnostics/logger.ts";
+import type { Logger } from "../../base/logging/logger.ts";
 import type { agreeOnKeys } from "./key-agreement.ts";
 import { deriveKeys, type SealingKey, type Secret } from "./key-ring.ts";
 import { type RequestStateOptions, type RequestStateSettings, resolveRequestState } from "./options.ts";

@@ -1,9 +1,9 @@
 // The keys in the engine, on which nodes agree if none are configured: made once, rotated, and kept while states need them.
-import type { Cluster } from "../../backplane/cluster.ts";
-import type { ValueKey } from "../../backplane/engine.ts";
-import { changeValue } from "../../backplane/edits.ts";
-import type { Logger } from "../../diagnostics/logger.ts";
-import { logRejection } from "../../diagnostics/rate-limited-log.ts";
+import type { Cluster } from "../../cluster/node/cluster.ts";
+import type { ValueKey } from "../../cluster/engine/engine.ts";
+import { changeValue } from "../../cluster/engine/edits.ts";
+import type { Logger } from "../../base/logging/logger.ts";
+import { logRejection } from "../../base/logging/rate-limited-log.ts";
 import { fromBase64Url } from "../../base/wire/base64.ts";
 import { readJson } from "../../base/wire/json.ts";
 import { isObject } from "../../base/wire/message.ts";

@@ -1,8 +1,8 @@
 // The options of a server's core: their defaults and checks.
-import type { Backplane } from "../../backplane/backplane.ts";
-import type { Diagnostics, ServerEvent } from "../../diagnostics/events.ts";
-import { guardedLogger, guardedObserver } from "../../diagnostics/guarded.ts";
-import { type Logger, stderrLogger } from "../../diagnostics/logger.ts";
+import type { Backplane } from "../../cluster/node/backplane.ts";
+import { type Diagnostics, guardedObserver, type ServerEvent } from "../diagnostics/events.ts";
+import { guardedLogger } from "../../base/logging/guarded.ts";
+import { type Logger, stderrLogger } from "../../base/logging/logger.ts";
 import { ConfigurationError } from "../../base/errors.ts";
 import {
   count,

@@ -1,7 +1,7 @@
 // Questions of tasks to clients that wait for the result on another node: that node asks, and passes the answer back.
-import type { Cluster } from "../../backplane/cluster.ts";
-import { logRejection } from "../../diagnostics/rate-limited-log.ts";
-import type { Logger } from "../../diagnostics/logger.ts";
+import type { Cluster } from "../../cluster/node/cluster.ts";
+import { logRejection } from "../../base/logging/rate-limited-log.ts";
+import type { Logger } from "../../base/logging/logger.ts";
 import { askFailed, HalyardError } from "../../base/errors.ts";
 import { randomId } from "../../protocol/random-id.ts";
 import { type Asks, type AskTarget, streamLost } from "../push/asks.ts";

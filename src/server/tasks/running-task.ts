@@ -1,5 +1,5 @@
 // A task whose handler runs in this process, how it asks its client, and where.
-import type { TaskEnd } from "../../diagnostics/events.ts";
+import type { TaskEnd } from "../diagnostics/events.ts";
 import type { InputRequest } from "../../protocol/asking.ts";
 import type { Ask, AskTarget } from "../push/asks.ts";
 import type { JsonObject } from "../../base/wire/message.ts";

@@ -1,8 +1,8 @@
 // The tasks of one server: which ones run in this process, who may use them, and how they end.
-import type { Cluster } from "../../backplane/cluster.ts";
-import { PartKind } from "../../backplane/parts.ts";
-import { logRejection } from "../../diagnostics/rate-limited-log.ts";
-import type { Logger } from "../../diagnostics/logger.ts";
+import type { Cluster } from "../../cluster/node/cluster.ts";
+import { PartKind } from "../../cluster/node/parts.ts";
+import { logRejection } from "../../base/logging/rate-limited-log.ts";
+import type { Logger } from "../../base/logging/logger.ts";
 import { errorCodes, invalidParams, invalidRequest } from "../../base/errors.ts";
 import { Shares } from "../../base/limits/shares.ts";
 import type { Principal } from "../../protocol/model.ts";
@@ -12,7 +12,7 @@ import type { Asks, AskTarget } from "../push/asks.ts";
 import type { Hub } from "../push/hub.ts";
 import { topicOf } from "../push/topic.ts";
 import type { JsonObject } from "../../base/wire/message.ts";
-import type { TaskEnd } from "../../diagnostics/events.ts";
+import type { TaskEnd } from "../diagnostics/events.ts";
 import type { TasksElsewhere } from "./elsewhere.ts";
 import { TaskStore } from "./store.ts";
 import { coreTask, detailedTask, type TaskForm } from "./forms.ts";

@@ -1,8 +1,8 @@
 // One task while its handler runs in this process: its questions, its progress and its end.
 import { inBackground } from "../../base/async/timers.ts";
-import { peerOf, type TaskEnd } from "../../diagnostics/events.ts";
-import { warnUnwritable } from "../../diagnostics/logger.ts";
-import { logRejection } from "../../diagnostics/rate-limited-log.ts";
+import { peerOf, type TaskEnd } from "../diagnostics/events.ts";
+import { warnUnwritable } from "../diagnostics/warnings.ts";
+import { logRejection } from "../../base/logging/rate-limited-log.ts";
 import { errorCodes } from "../../base/errors.ts";
 import type { CallToolResult } from "../../protocol/model.ts";
 import type { Asks } from "../push/asks.ts";

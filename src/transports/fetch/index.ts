@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { logRejection } from "../../diagnostics/rate-limited-log.ts";
+import { logRejection } from "../../base/logging/rate-limited-log.ts";
 import { Endpoint, type HttpStats } from "../http/endpoint.ts";
 import { hostsFor } from "../http/guard/guard.ts";
 import { type HttpOptions, knownHttpOptions } from "../http/options.ts";

@@ -1,5 +1,5 @@
 // The HTTP+SSE transport of 2024-11-05: one GET stream per client, and a second path for its POSTs.
-import { PartKind } from "../../backplane/parts.ts";
+import { PartKind } from "../../cluster/node/parts.ts";
 import type { Load } from "../../base/limits/loads.ts";
 import type { Principal } from "../../protocol/model.ts";
 import { identityOf, isPast, isSamePrincipal } from "../../protocol/principal.ts";
@@ -8,8 +8,8 @@ import { isGranted } from "../../protocol/scopes.ts";
 import { encodeTypedEvent, keepAliveComment } from "../../base/wire/sse.ts";
 import { Holdings, roomFor } from "../../base/limits/holdings.ts";
 import { Pipe } from "../../server/pipe/pipe.ts";
-import { peerOf, type SessionEnd, type StreamEnd } from "../../diagnostics/events.ts";
-import { logRejection } from "../../diagnostics/rate-limited-log.ts";
+import { peerOf, type SessionEnd, type StreamEnd } from "../../server/diagnostics/events.ts";
+import { logRejection } from "../../base/logging/rate-limited-log.ts";
 import { isTaken } from "../../server/calls/answer.ts";
 import { parseJson } from "../../base/wire/json.ts";
 import { type Incoming, isBatch, isSilentMessage } from "../../base/wire/message.ts";

@@ -3,7 +3,7 @@ import type { Principal } from "../../protocol/model.ts";
 import { identityOf } from "../../protocol/principal.ts";
 import { Connection, ownOptions } from "../../server/context/connection.ts";
 import type { Detach } from "../../server/calls/attach.ts";
-import type { SessionEnd } from "../../diagnostics/events.ts";
+import type { SessionEnd } from "../../server/diagnostics/events.ts";
 import type { ServerPort } from "../../server/calls/port.ts";
 import type { LiveSession } from "../../server/session/live-session.ts";
 import type { RequestId } from "../../base/wire/message.ts";

@@ -1,8 +1,8 @@
 // The state that the routes of an endpoint share: the server, sessions, stream logs, listen requests and timers.
 import { ignoreRejection } from "../../base/async/promises.ts";
-import type { Cluster } from "../../backplane/cluster.ts";
-import { RateLimitedLog } from "../../diagnostics/rate-limited-log.ts";
-import { internalError } from "../../diagnostics/error-ids.ts";
+import type { Cluster } from "../../cluster/node/cluster.ts";
+import { RateLimitedLog } from "../../base/logging/rate-limited-log.ts";
+import { internalError } from "../../base/logging/error-ids.ts";
 import { HalyardError } from "../../base/errors.ts";
 import type { Connection } from "../../server/context/connection.ts";
 import type { ServerPort } from "../../server/calls/port.ts";

@@ -18,8 +18,8 @@ import { either, flag, type Kind, type Known, listOf, port as portNumber } from 
 import { mountPlace, servePlace } from "../http/misnamed.ts";
 import { checkOptions } from "../../base/options.ts";
 import { refuseUnawaited } from "../../base/refused-names.ts";
-import { outliveStderr } from "../../diagnostics/logger.ts";
-import { logRejection } from "../../diagnostics/rate-limited-log.ts";
+import { outliveStderr } from "../../base/logging/logger.ts";
+import { logRejection } from "../../base/logging/rate-limited-log.ts";
 import { portOf, type Servable } from "../../server/calls/port.ts";
 import { assertNodeHttp, NodeRequest } from "./edge.ts";
 import { listen } from "./listen.ts";

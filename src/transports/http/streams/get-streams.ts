@@ -1,7 +1,7 @@
 // The GET streams of one session that this node holds: each message of the session's log goes to the one that is active there.
-import type { LogEntry } from "../../../backplane/engine.ts";
-import { sequenceOf } from "../../../backplane/position.ts";
-import { peerOf } from "../../../diagnostics/events.ts";
+import type { LogEntry } from "../../../cluster/engine/engine.ts";
+import { sequenceOf } from "../../../cluster/engine/position.ts";
+import { peerOf } from "../../../server/diagnostics/events.ts";
 import type { Principal } from "../../../protocol/model.ts";
 import { isGranted } from "../../../protocol/scopes.ts";
 import type { Letter } from "../../../server/push/mailbox.ts";

@@ -1,8 +1,8 @@
 // The POST streams of one session whose call runs on this node, or that were resumed here after another node had them.
-import { type LogEntry, maxEntryBytes } from "../../../backplane/engine.ts";
-import { positionOf, sequenceOf, startOfLog } from "../../../backplane/position.ts";
-import { entryText, smallEntryText } from "../../../backplane/stored.ts";
-import { peerOf } from "../../../diagnostics/events.ts";
+import { type LogEntry, maxEntryBytes } from "../../../cluster/engine/engine.ts";
+import { positionOf, sequenceOf, startOfLog } from "../../../cluster/engine/position.ts";
+import { entryText, smallEntryText } from "../../../cluster/engine/stored.ts";
+import { peerOf } from "../../../server/diagnostics/events.ts";
 import { errorCodes } from "../../../base/errors.ts";
 import type { Principal } from "../../../protocol/model.ts";
 import { isGranted } from "../../../protocol/scopes.ts";
