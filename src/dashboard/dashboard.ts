@@ -10,7 +10,7 @@ import { randomId } from "../protocol/random-id.ts";
 import { type Backing, Site } from "./http/site.ts";
 import { Token } from "./http/token.ts";
 import { type DashboardSettings, failOption } from "./options.ts";
-import type { NodeSiteHandler } from "./platform/node-handler.ts";
+import type { NodeSiteHandler } from "./platform/node-site-handler.ts";
 import type { OwnPort } from "./platform/platform.ts";
 import { ShownEndpoint } from "./shown-endpoint.ts";
 

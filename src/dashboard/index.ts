@@ -6,7 +6,7 @@
 import type { EndpointDashboard } from "../transports/http/options.ts";
 import { OneDashboard } from "./dashboard.ts";
 import { type DashboardOptions, resolveDashboardOptions } from "./options.ts";
-import type { NodeSiteHandler } from "./platform/node-handler.ts";
+import type { NodeSiteHandler } from "./platform/node-site-handler.ts";
 
 export type { DashboardOptions } from "./options.ts";
 

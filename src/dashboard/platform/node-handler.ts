@@ -1,11 +1,8 @@
 // Answers requests of `node:http` with the site of a dashboard, each in its turn.
-import type { IncomingMessage, ServerResponse } from "node:http";
 import { assertNodeHttp, NodeRequest } from "../../transports/node/edge.ts";
 import { NodeResponder, turnOf } from "../../transports/node/responder.ts";
 import type { Place, Site } from "../http/site.ts";
-
-/** A handler for `node:http`. Its promise resolves when the request has been answered. */
-export type NodeSiteHandler = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
+import type { NodeSiteHandler } from "./node-site-handler.ts";
 
 export function handlerOf(site: Site, place: Place, trustedProxies: () => number): NodeSiteHandler {
   return async (message, response) => {

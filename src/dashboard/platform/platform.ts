@@ -1,6 +1,6 @@
 // The features of a runtime that a dashboard uses beyond the web: Node listens on a port, and has its own requests and responses.
 import type { Site } from "../http/site.ts";
-import type { NodeSiteHandler } from "./node-handler.ts";
+import type { NodeSiteHandler } from "./node-site-handler.ts";
 
 /** The port of a dashboard, on loopback. */
 export interface OwnPort {
