@@ -143,15 +143,6 @@ test.each(documents)("%s names files of the source and of the tests that exist",
   expect([...sources, ...others].filter(isMissing)).toEqual([]);
 });
 
-test("CONTRIBUTING.md says where each decision is made, and the code is there", () => {
-  const rows = readTable("CONTRIBUTING.md", "Find your way");
-  expect(rows.length).toBeGreaterThanOrEqual(10);
-  const lost = rows.filter(
-    ({ file = "", "look for": look = "" }) => !readDocument(`src/${file}`).includes(look),
-  );
-  expect(lost).toEqual([]);
-});
-
 test("docs/explanation/cluster.md names for every guarantee the tests that show it", () => {
   const rows = readTable("docs/explanation/cluster.md", "Which message is delivered how often");
   expect(rows.length).toBeGreaterThanOrEqual(15);
