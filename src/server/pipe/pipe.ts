@@ -1,5 +1,5 @@
 // Serves a peer over one pipe for all messages in both directions: stdio, the in-memory pair, HTTP+SSE and sockets use it.
-import { newIdOn } from "../../cluster/node/node-ids.ts";
+import { newIdOn } from "../../cluster/node/cluster.ts";
 import { errorCodes } from "../../base/errors.ts";
 import { func, type Known } from "../../base/kinds.ts";
 import { checkOptions } from "../../base/options.ts";
