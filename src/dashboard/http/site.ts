@@ -6,7 +6,7 @@ import { Heartbeat } from "../../transports/http/edge/heartbeat.ts";
 import { jsonHeaders, refuseWith, replyError } from "../../transports/http/edge/replies.ts";
 import type { HttpBody, HttpRequest, HttpResponder } from "../../transports/http/edge/request.ts";
 import { Unsent } from "../../transports/http/edge/unsent.ts";
-import { refuseContentType } from "../../transports/http/guard/guard.ts";
+import { refuseContentType } from "../../transports/http/guard.ts";
 import { addressKey } from "../../base/addresses.ts";
 import { Loads } from "../../base/limits/loads.ts";
 import { checkValue, type ParsedJson, parseJson } from "../../base/wire/json.ts";

@@ -15,8 +15,8 @@ import type { Core } from "./core.ts";
 import type { AskingSeam } from "./seams.ts";
 import type { AnyHandler } from "../catalogue/definition.ts";
 import { resolveResource } from "../catalogue/resources.ts";
-import type { ResultKind } from "../results/result-checks.ts";
-import type { ShownErrors } from "../settings/checks.ts";
+import type { ResultKind } from "../catalogue/result-checks.ts";
+import type { ShownErrors } from "../settings/options.ts";
 import { peerOf } from "../diagnostics/events.ts";
 import { newErrorId } from "../../base/logging/logger.ts";
 

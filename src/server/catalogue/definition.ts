@@ -22,7 +22,7 @@ import { scopesProblem } from "../../protocol/principal.ts";
 import type { AnySchema } from "../../protocol/schema/compile.ts";
 import { libraryOf } from "../../protocol/schema/libraries.ts";
 import { isStandardSchema } from "../../protocol/schema/standard.ts";
-import { kindOf } from "../results/result-checks.ts";
+import { kindOf } from "./result-checks.ts";
 import type { JsonObject } from "../../base/wire/message.ts";
 
 /** The fields that tools, resources, templates and prompts share. */

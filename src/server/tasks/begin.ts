@@ -12,9 +12,8 @@ import { isDeclared, requireDeclared } from "../catalogue/extensions.ts";
 import type { Features } from "../catalogue/features.ts";
 import type { CompiledTool } from "../catalogue/tools.ts";
 import { callerOf } from "../context/connection.ts";
-import { coreTask, extensionTask, type TaskForm } from "./forms.ts";
+import { coreTask, extensionTask, type TaskForm, type TaskRecord } from "./record.ts";
 import type { TaskSettings } from "./options.ts";
-import type { TaskRecord } from "./record.ts";
 import { ownerOf, type TaskTable } from "./table.ts";
 import { type RunParts, TaskRun } from "./task-run.ts";
 

@@ -7,7 +7,7 @@ import { randomId } from "../../base/wire/crypto.ts";
 import { type Asks, type AskTarget, streamLost } from "../push/asks.ts";
 import { isObject, type JsonObject } from "../../base/wire/message.ts";
 import type { TaskRecord } from "./record.ts";
-import type { RunningTask, TaskAsk } from "./running-task.ts";
+import type { RunningTask, TaskAsk } from "./task-asker.ts";
 
 /** Milliseconds that a node has to confirm a message. */
 const confirmMs = 3000;

@@ -13,11 +13,10 @@ import type { JsonObject } from "../../base/wire/message.ts";
 import type { TaskEnd } from "../diagnostics/events.ts";
 import type { TasksElsewhere } from "./elsewhere.ts";
 import { TaskStore } from "./store.ts";
-import { coreTask, detailedTask, type TaskForm } from "./forms.ts";
+import { coreTask, detailedTask, type TaskForm, hasEnded, type TaskRecord } from "./record.ts";
 import type { TaskSettings } from "./options.ts";
 import type { RemotePlaces } from "./remote-places.ts";
-import { hasEnded, type TaskRecord } from "./record.ts";
-import type { RunningTask } from "./running-task.ts";
+import type { RunningTask } from "./task-asker.ts";
 import { placeHere } from "./stream-asker.ts";
 import { type TaskWait, TaskWaits } from "./waits.ts";
 

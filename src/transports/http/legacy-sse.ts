@@ -6,7 +6,7 @@ import { identityOf, isGranted, isPast, isSamePrincipal } from "../../protocol/p
 import { randomId } from "../../base/wire/crypto.ts";
 import { encodeTypedEvent, keepAliveComment } from "../../base/wire/sse.ts";
 import { Holdings, roomFor } from "../../base/limits/holdings.ts";
-import { Pipe } from "../../server/pipe/pipe.ts";
+import { Pipe } from "../../server/pipe.ts";
 import { peerOf, type SessionEnd, type StreamEnd } from "../../server/diagnostics/events.ts";
 import { logRejection } from "../../base/logging/rate-limited-log.ts";
 import { isTaken } from "../../server/calls/answer.ts";
@@ -19,7 +19,7 @@ import type { EventSink, HttpBody, HttpRequest, HttpResponder } from "./edge/req
 import type { HttpExchange } from "./exchange.ts";
 import type { Filled } from "../../base/options.ts";
 import type { LegacySseOptions } from "./options.ts";
-import { refuseContentType } from "./guard/guard.ts";
+import { refuseContentType } from "./guard.ts";
 import type { Tended } from "./edge/heartbeat.ts";
 import { refuseUnpermitted } from "./permission.ts";
 import { accept, eventHeaders, refuseClosing, refuseWith } from "./edge/replies.ts";

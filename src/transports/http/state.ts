@@ -10,7 +10,7 @@ import { logKeptMs } from "../../server/session/limits.ts";
 import { Sessions } from "../../server/session/sessions.ts";
 import { Heartbeat, type Tended } from "./edge/heartbeat.ts";
 import type { HttpResponder } from "./edge/request.ts";
-import type { HttpSettings } from "./options.ts";
+import type { HttpSettings } from "./settings.ts";
 import { Listens } from "./streams/listens.ts";
 import { refuseWith, replyError } from "./edge/replies.ts";
 import { HttpSession } from "./session.ts";

@@ -4,7 +4,7 @@ import { logRejection } from "../../base/logging/rate-limited-log.ts";
 import { checkOptions } from "../../base/options.ts";
 import { portOf, type Servable } from "../../server/calls/port.ts";
 import { Endpoint, type HttpStats } from "../http/endpoint.ts";
-import { hostsFor } from "../http/guard/guard.ts";
+import { hostsFor } from "../http/guard.ts";
 import { mountPlace } from "../http/misnamed.ts";
 import { type HttpOptions, knownHttpOptions } from "../http/options.ts";
 import { assertNodeHttp, NodeRequest } from "./edge.ts";

@@ -5,18 +5,9 @@
  */
 export type { HttpStats } from "../http/endpoint.ts";
 export type { HttpRequest } from "../http/edge/request.ts";
-export type { CorsOptions } from "../http/guard/cors.ts";
-export {
-  defaultHttpLimits,
-  type HttpLimits,
-  type HttpOptions,
-  type LegacySseOptions,
-} from "../http/options.ts";
-export {
-  type CallerLimits,
-  defaultCallerLimits,
-  type RateLimitOptions,
-} from "../http/rate-limits/options.ts";
-
+export type { CorsOptions } from "../http/cors.ts";
+export { defaultHttpLimits, type HttpLimits } from "../http/limits.ts";
+export type { HttpOptions, LegacySseOptions } from "../http/options.ts";
+export { type CallerLimits, defaultCallerLimits, type RateLimitOptions } from "../http/rate-limit-options.ts";
 export { type NodeHandler, nodeHandler } from "./handler.ts";
 export { type HttpServer, serveHttp, type ServeHttpOptions } from "./serve.ts";

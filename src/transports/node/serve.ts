@@ -2,15 +2,15 @@
 import { createServer, type Server, type ServerOptions } from "node:http";
 import { type AddressInfo, isIPv6, Server as NetServer, type Socket } from "node:net";
 import { HalyardError } from "../../base/errors.ts";
-import { either, flag, type Kind, type Known, listOf, port as portNumber } from "../../base/kinds.ts";
+import { either, flag, type Kind, type Known, listOf, port as portNumber, preset } from "../../base/kinds.ts";
 import { outliveStderr } from "../../base/logging/logger.ts";
-import { checkOptions } from "../../base/options.ts";
+import { checkOptions, type Filled, withDefaults } from "../../base/options.ts";
 import { refuseUnawaited } from "../../base/refused-names.ts";
 import { portOf, type Servable } from "../../server/calls/port.ts";
 import { Endpoint, type HttpStats } from "../http/endpoint.ts";
-import { hostsFor } from "../http/guard/guard.ts";
+import { hostsFor } from "../http/guard.ts";
 import { servePlace } from "../http/misnamed.ts";
-import { type HttpOptions, knownHttpOptions } from "../http/options.ts";
+import { type Completed, type HttpOptions, knownHttpOptions } from "../http/options.ts";
 import { toHandler } from "./handler.ts";
 
 /** Options of {@link serveHttp}; all are optional. */
@@ -30,14 +30,18 @@ const hostKind: Kind<string> = {
 };
 const hostsKind = listOf(hostKind, "a list of them");
 
-const knownServeOptions: Known<ServeHttpOptions> = {
+const hostOrHosts = either(hostKind, {
+  ...hostsKind,
+  is: (value) => hostsKind.is(value) && (value as readonly string[]).length > 0,
+});
+
+type ServeSettings = Completed & Filled<Pick<ServeHttpOptions, "port" | "host" | "handleSignals">>;
+
+const knownServeOptions: Known<ServeHttpOptions, ServeSettings> = {
   ...knownHttpOptions,
-  port: portNumber,
-  host: either(hostKind, {
-    ...hostsKind,
-    is: (value) => hostsKind.is(value) && (value as readonly string[]).length > 0,
-  }),
-  handleSignals: flag,
+  port: preset(portNumber, 3000),
+  host: preset(hostOrHosts, "127.0.0.1"),
+  handleSignals: preset(flag, true),
 };
 
 /** A running HTTP server. */
@@ -85,7 +89,7 @@ async function serve(
   const driven = portOf(server, "HTTP");
   checkOptions(servePlace, options, knownServeOptions);
   if (more.length > 0) throw new TypeError("serveHttp(server, options) calls no function back: await it");
-  const { port = 3000, host = "127.0.0.1" } = options;
+  const { port, host, handleSignals } = withDefaults(options, knownServeOptions);
   outliveStderr();
   const hosts = [host].flat();
   const names = hostsFor(hosts, options);
@@ -123,7 +127,7 @@ async function serve(
     forget?.();
     return (closing ??= closeAll(listening, endpoint));
   };
-  const forget = (options.handleSignals ?? true) ? closeOnSignals(close) : undefined;
+  const forget = handleSignals ? closeOnSignals(close) : undefined;
   const name = hosts[0]?.includes(":") ? `[${hosts[0]}]` : hosts[0];
   const url = `http://${name}:${actualPort}${endpoint.settings.path}`;
   dashboard?.opened(url);
