@@ -42,7 +42,7 @@ const readers: Readonly<Record<string, string>> = {
   "protocol/principal.ts": "when a token expires",
   "protocol/schema/unrepresentable.ts": "whether a schema takes the date of today",
   "server/request-state/request-state.ts": "sealed state outlives the process",
-  "server/request-state/shared-keys.ts": "keys that nodes share outlive the process",
+  "server/request-state/keys.ts": "keys that nodes share outlive the process",
   "server/request-state/single-use.ts": "sealed state outlives the process",
   "server/tasks/begin.ts": "the protocol has dates",
   "server/tasks/table.ts": "the protocol has dates",
