@@ -52,7 +52,7 @@ export type {
   ToolAnnotations,
   ToolSchema,
 } from "./protocol/model.ts";
-export type { TemplateParams } from "./protocol/template-params.ts";
+export type { TemplateParams } from "./protocol/uri-template.ts";
 export { UriTemplate } from "./protocol/uri-template.ts";
 export type { AnySchema, JsonSchema } from "./protocol/schema/compile.ts";
 export type { StandardSchema } from "./protocol/schema/standard.ts";

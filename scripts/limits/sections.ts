@@ -131,7 +131,7 @@ export const sections: readonly Section[] = [
       { file: "auth/options.ts", of: "BearerAuthOptions" },
       { file: "auth/bearer.ts", constants: ["maxTokenLength"] },
       { file: "auth/jwt.ts", constants: ["maxTries"] },
-      { file: "auth/bounded-fetch.ts", constants: ["maxBytes"] },
+      { file: "auth/authorization-server.ts", constants: ["maxBytes"] },
       {
         file: "auth/introspection.ts",
         of: "IntrospectionOptions",

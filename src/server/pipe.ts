@@ -10,7 +10,7 @@ import type { Stream } from "./push/listener.ts";
 import { Connection, type Exchange, knownConnection } from "./context/connection.ts";
 import { peerOf, type SessionEnd } from "./diagnostics/events.ts";
 import { RateLimitedLog } from "../base/logging/rate-limited-log.ts";
-import { internalError } from "../base/logging/error-ids.ts";
+import { internalError } from "../base/logging/logger.ts";
 import type { Detach } from "./calls/attach.ts";
 import type { ServerPort } from "./calls/port.ts";
 import { parseJson } from "../base/wire/json.ts";

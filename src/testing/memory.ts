@@ -110,3 +110,16 @@ async function handlersOf(options: ConnectOptions): Promise<QuestionAnswers | un
   const { observe = () => {} } = options;
   return HandlerAnswers.create({ ...handlers, server: "memory", limits: noLimits, observe });
 }
+
+/**
+ * The date and era of every protocol revision, newest first.
+ *
+ * @example
+ * ```ts
+ * import { protocolRevisions } from "halyard/testing";
+ *
+ * for (const { date, era } of protocolRevisions) console.log(date, era);
+ * ```
+ */
+export const protocolRevisions: readonly { readonly date: string; readonly era: "modern" | "legacy" }[] =
+  revisions.map(({ date, era }) => ({ date, era }));

@@ -16,7 +16,7 @@ import type {
   Resource,
   ResourceContents,
 } from "../../protocol/model.ts";
-import type { TemplateParams } from "../../protocol/template-params.ts";
+import type { TemplateParams } from "../../protocol/uri-template.ts";
 import { isResourceUri, maxUriLength } from "../../protocol/uri.ts";
 import { readTemplate, type TemplateMatcher } from "../../protocol/uri-template-match.ts";
 import type { InputRequired } from "./results.ts";

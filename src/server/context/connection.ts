@@ -3,8 +3,7 @@ import { anything, filledText, flag, func, type Known, needed, text as textKind 
 import type { Load } from "../../base/limits/loads.ts";
 import { checkOptions } from "../../base/options.ts";
 import type { ClientCapabilities, Implementation, LogLevel, Principal } from "../../protocol/model.ts";
-import { principalKey } from "../../protocol/principal.ts";
-import type { Grant } from "../../protocol/scopes.ts";
+import { principalKey, type Grant } from "../../protocol/principal.ts";
 import type { RequestRow, Revision } from "../../protocol/revision.ts";
 import type { Listener, Stream } from "../push/listener.ts";
 import type { RequestId } from "../../base/wire/message.ts";

@@ -8,8 +8,7 @@ import { logRejection } from "../../base/logging/rate-limited-log.ts";
 import { fromBase64Url, toBase64Url } from "../../base/wire/base64.ts";
 import { readJson } from "../../base/wire/json.ts";
 import { isObject } from "../../base/wire/message.ts";
-import { randomId } from "../../protocol/random-id.ts";
-import { DerivationSecret } from "../../base/wire/hkdf.ts";
+import { randomId, DerivationSecret } from "../../base/wire/crypto.ts";
 
 /** A secret that an author sets: 32 bytes or more. */
 export type Secret = string | Uint8Array;

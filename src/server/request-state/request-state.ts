@@ -1,9 +1,7 @@
 // Seals request state, which a client carries between rounds and cannot read, change or use for another request.
-import type { Cluster } from "../../cluster/node/cluster.ts";
-import { PartKind } from "../../cluster/node/parts.ts";
+import { type Cluster, PartKind } from "../../cluster/node/cluster.ts";
 import { HalyardError, invalidParams } from "../../base/errors.ts";
-import { decrypt, encrypt, encryptedLength } from "../../base/wire/aes-gcm.ts";
-import { randomId } from "../../protocol/random-id.ts";
+import { decrypt, encrypt, encryptedLength, randomId } from "../../base/wire/crypto.ts";
 import { readJson } from "../../base/wire/json.ts";
 import { isObject, type JsonObject } from "../../base/wire/message.ts";
 import type { Logger } from "../../base/logging/logger.ts";

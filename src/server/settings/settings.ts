@@ -1,6 +1,6 @@
 // The settings of a server: its options, completed, and what follows from them.
 import { ConfigurationError } from "../../base/errors.ts";
-import { guardedLogger } from "../../base/logging/guarded.ts";
+import { guardedLogger } from "../../base/logging/logger.ts";
 import { withDefaults } from "../../base/options.ts";
 import { SpokenRevisions } from "../../protocol/revisions/index.ts";
 import { type Diagnostics, guardedObserver } from "../diagnostics/events.ts";

@@ -1,7 +1,7 @@
 // Turns a call into a task: decides whether it becomes one, and detaches it from its request.
 import { invalidParams, invalidRequest, methodNotFound } from "../../base/errors.ts";
 import { extensionIds } from "../../protocol/meta.ts";
-import { randomId } from "../../protocol/random-id.ts";
+import { randomId } from "../../base/wire/crypto.ts";
 import { isObject } from "../../base/wire/message.ts";
 import type { Conversations } from "../asking/conversations.ts";
 import type { Call } from "../calls/call.ts";

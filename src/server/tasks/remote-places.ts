@@ -3,7 +3,7 @@ import type { Cluster } from "../../cluster/node/cluster.ts";
 import { logRejection } from "../../base/logging/rate-limited-log.ts";
 import type { Logger } from "../../base/logging/logger.ts";
 import { askFailed, HalyardError } from "../../base/errors.ts";
-import { randomId } from "../../protocol/random-id.ts";
+import { randomId } from "../../base/wire/crypto.ts";
 import { type Asks, type AskTarget, streamLost } from "../push/asks.ts";
 import { isObject, type JsonObject } from "../../base/wire/message.ts";
 import type { TaskRecord } from "./record.ts";

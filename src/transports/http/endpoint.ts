@@ -5,7 +5,7 @@ import { within } from "../../base/async/timers.ts";
 import { clip } from "../../base/errors.ts";
 import { assertPrincipal, principalKey } from "../../protocol/principal.ts";
 import type { ServerPort } from "../../server/calls/port.ts";
-import { addressKey } from "../../base/limits/address-key.ts";
+import { addressKey } from "../../base/addresses.ts";
 import { corsHeaders, isPreflight, preflightHeaders } from "./cors.ts";
 import {
   answerDocument,

@@ -1,7 +1,7 @@
 // The guard in front of every route: checks the host, the origin and the content type of requests.
 import type { Auth, Authenticate } from "../../auth/authenticate.ts";
 import { clip, ConfigurationError } from "../../base/errors.ts";
-import { isLoopbackAddress } from "../../base/wire/loopback.ts";
+import { isLoopbackAddress } from "../../base/addresses.ts";
 import { refuseWith } from "./edge/replies.ts";
 import type { HttpRequest, HttpResponder } from "./edge/request.ts";
 

@@ -2,7 +2,7 @@
 import { ignoreRejection } from "../../base/async/promises.ts";
 import type { Cluster } from "../../cluster/node/cluster.ts";
 import { RateLimitedLog } from "../../base/logging/rate-limited-log.ts";
-import { internalError } from "../../base/logging/error-ids.ts";
+import { internalError } from "../../base/logging/logger.ts";
 import { HalyardError } from "../../base/errors.ts";
 import type { Connection } from "../../server/context/connection.ts";
 import type { ServerPort } from "../../server/calls/port.ts";

@@ -1,6 +1,5 @@
 // The backplane contract for messages between nodes.
-import { type ContractNodes, settled, until } from "./backplane-nodes.ts";
-import { expectSame } from "./expect-same.ts";
+import { type ContractNodes, expectSame, settled, until } from "./nodes.ts";
 
 const texts = ["", "plain", "ünï 🙂\r\n\0", '{"json":[1,2]}', "x".repeat(300_000)];
 

@@ -1,6 +1,5 @@
-// The nodes of a check of the backplane contract, with everything that each of them received.
-import type { Engine, EngineSource, LogEntry } from "../cluster/engine/engine.ts";
-import { shortPause } from "./expect-same.ts";
+// The nodes of a check of the backplane contract, with everything that each of them received, and the comparison of values.
+import type { Engine, EngineSource, LogEntry } from "../../cluster/engine/engine.ts";
 
 /** One node: its engine, and everything that the engine passed to it. */
 export interface ContractNode {
@@ -72,4 +71,22 @@ export async function settled(sender: ContractNode, ...nodes: readonly ContractN
   await sender.engine.send("all", mark);
   await until("a message reaches every node", () => nodes.every(({ messages }) => messages.includes(mark)));
   for (const { messages } of nodes) messages.splice(messages.indexOf(mark), 1);
+}
+
+export function shortPause(timeMs: number): Promise<void> {
+  return new Promise((resolve) => void setTimeout(resolve, timeMs));
+}
+
+/** Compares values as JSON, since a store may drop undefined members. */
+export function expectSame(actual: unknown, expected: unknown): void {
+  const [got, wanted] = [canonical(actual), canonical(expected)];
+  if (got !== wanted) throw new Error(`Expected ${String(wanted)}, not ${String(got)}`);
+}
+
+function canonical(value: unknown): string | undefined {
+  const sorted = (_: string, member: unknown): unknown =>
+    typeof member === "object" && member !== null && !Array.isArray(member)
+      ? Object.fromEntries(Object.entries(member).toSorted(([one], [other]) => (one < other ? -1 : 1)))
+      : member;
+  return JSON.stringify(value, sorted);
 }

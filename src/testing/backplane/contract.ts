@@ -1,10 +1,9 @@
 // The contract of backplanes, as checks that any test runner can run.
-import type { EngineSource } from "../cluster/engine/engine.ts";
-import { logChecks } from "./backplane-logs.ts";
-import { messageChecks } from "./backplane-messages.ts";
-import { ContractNodes } from "./backplane-nodes.ts";
-import { valueChecks } from "./backplane-values.ts";
-import { contractOf, type StoreCheck } from "./store-check.ts";
+import type { EngineSource } from "../../cluster/engine/engine.ts";
+import { logChecks } from "./logs.ts";
+import { messageChecks } from "./messages.ts";
+import { ContractNodes } from "./nodes.ts";
+import { valueChecks } from "./values.ts";
 
 /**
  * The checks that a {@link Backplane} must pass. Run them against your own engine. Each check opens its own nodes, with a prefix
@@ -37,4 +36,25 @@ function withNodes(check: (nodes: ContractNodes) => Promise<void>) {
       await nodes.close();
     }
   };
+}
+
+/** One check of a store contract. */
+export interface StoreCheck<Store> {
+  readonly title: string;
+  /** Rejects if the store that `make` returns fails the check. */
+  run(make: () => Store | Promise<Store>): Promise<void>;
+}
+
+/** The checks of a contract, from functions by title. */
+function contractOf<Store>(
+  checks: Readonly<Record<string, (store: Store) => Promise<void>>>,
+): readonly StoreCheck<Store>[] {
+  return Object.entries(checks).map(([title, check]) => ({
+    title,
+    run: async (make) => {
+      if (typeof make !== "function")
+        throw new TypeError("run takes a function that makes what it checks: run(() => memoryBackplane())");
+      await check(await make());
+    },
+  }));
 }

@@ -1,4 +1,4 @@
-// Fetches and caches the metadata of an authorization server: RFC 8414, or OpenID Connect Discovery.
+// Requests to authorization servers: the URLs that are allowed, bounded fetches, and metadata by RFC 8414 or OpenID Connect Discovery.
 import {
   allowInsecureRequests,
   type AuthorizationServer,
@@ -6,8 +6,8 @@ import {
   discoveryRequest,
   processDiscoveryResponse,
 } from "oauth4webapi";
-import { boundedFetch, retryMs } from "./bounded-fetch.ts";
-import { urlProblem } from "./urls.ts";
+import { GrowingBuffer } from "../base/wire/bytes.ts";
+import { isLoopback } from "../base/addresses.ts";
 
 /** The options of every request to an authorization server. `urlProblem` has checked at startup where http is allowed. */
 export const requestOptions: RequestOptions = { [customFetch]: boundedFetch, [allowInsecureRequests]: true };
@@ -66,4 +66,47 @@ async function discover(issuer: string): Promise<AuthorizationServer> {
     }
   }
   throw new Error(`Could not fetch the metadata of ${issuer}: ${[...new Set(problems)].join("; ")}`);
+}
+
+/** Bytes of an answer. An authorization server sends it. Past it, the server responds with 503. */
+const maxBytes = 512 * 1024;
+const timeoutMs = 5000;
+
+/** Milliseconds before a failed request is tried again, whatever tokens arrive. */
+export const retryMs = 1000;
+
+/** The packages that call it pass `body: undefined`, which `RequestInit` does not allow. */
+type BoundedInit = Omit<RequestInit, "body"> & { readonly body?: RequestInit["body"] | undefined };
+
+/** Like `fetch`, for small JSON documents. */
+export async function boundedFetch(url: string, init: BoundedInit = {}): Promise<Response> {
+  const signal = AbortSignal.timeout(timeoutMs);
+  const sent = { ...init, body: init.body ?? null };
+  const response = await fetch(url, { ...sent, redirect: "manual", signal }).catch(sayWhy);
+  const body = new GrowingBuffer();
+  for await (const chunk of response.body ?? []) {
+    if (body.length + chunk.length > maxBytes)
+      throw new Error(`The response is larger than ${maxBytes} bytes`);
+    body.add(chunk);
+  }
+  const { status, headers } = response;
+  return new Response(body.length === 0 ? null : body.bytes, { status, headers });
+}
+
+/** Node's error only says "fetch failed", and has the reason in its cause. */
+function sayWhy(error: unknown): never {
+  const { cause } = error as { readonly cause?: { readonly message?: string; readonly code?: string } };
+  const reason = cause?.message || cause?.code;
+  throw reason === undefined ? error : new Error(reason, { cause: error });
+}
+
+/** Returns what is wrong with the URL of an authorization server or a resource. */
+export function urlProblem(text: unknown): string | undefined {
+  if (typeof text !== "string" || !URL.canParse(text)) return "must be an absolute URL";
+  const url = new URL(text);
+  const { protocol, hash, username, password } = url;
+  if (hash !== "" || text.endsWith("#")) return "must not have a fragment";
+  if (username !== "" || password !== "") return "must not contain credentials";
+  if (protocol === "https:" || (protocol === "http:" && isLoopback(url))) return undefined;
+  return "must start with https: (http: only for localhost)";
 }

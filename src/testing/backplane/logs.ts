@@ -5,10 +5,9 @@ import {
   maxEntryBytes,
   maxLogBytes,
   maxLogEntries,
-} from "../cluster/engine/engine.ts";
-import { type ContractNodes, settled, until } from "./backplane-nodes.ts";
-import { oddTags } from "./backplane-values.ts";
-import { expectSame, shortPause } from "./expect-same.ts";
+} from "../../cluster/engine/engine.ts";
+import { type ContractNodes, expectSame, settled, shortPause, until } from "./nodes.ts";
+import { oddTags } from "./values.ts";
 
 const kept = { keepMs: 60_000 };
 

@@ -1,7 +1,6 @@
 // The backplane contract for values.
-import type { Engine, ValueKey } from "../cluster/engine/engine.ts";
-import { type ContractNodes, until } from "./backplane-nodes.ts";
-import { expectSame } from "./expect-same.ts";
+import type { Engine, ValueKey } from "../../cluster/engine/engine.ts";
+import { type ContractNodes, expectSame, until } from "./nodes.ts";
 
 const long = 60_000;
 /** Long enough for a few calls of a remote engine on a busy machine. */

@@ -1,4 +1,4 @@
-// Groups addresses for limits: one IPv6 client usually has all addresses that share its first 64 bits.
+// Addresses: which belong to this machine, and which usually belong to one client.
 
 /** The network of an IPv6 address; any other text unchanged. */
 export function addressKey(address: string): string {
@@ -26,4 +26,14 @@ function networkOf(address: string): string {
     return index < gapAt + zeros ? 0 : (groups[index - zeros] ?? 0);
   };
   return `${at(0)}:${at(1)}:${at(2)}:${at(3)}`;
+}
+
+/** Whether a URL names this machine: an address of 127.0.0.0/8, [::1] or `localhost`. */
+export function isLoopback(url: URL): boolean {
+  return /^(localhost|127(\.\d+){3}|\[::1\])$/.test(url.hostname);
+}
+
+/** Whether an address, or a host name without a port, belongs to this machine. */
+export function isLoopbackAddress(address: string): boolean {
+  return address === "localhost" || address === "::1" || /^127(?:\.\d{1,3}){3}$/.test(address);
 }
