@@ -22,7 +22,7 @@ import { outliveStderr } from "../../base/logging/logger.ts";
 import { logRejection } from "../../base/logging/rate-limited-log.ts";
 import { portOf, type Servable } from "../../server/calls/port.ts";
 import { assertNodeHttp, NodeRequest } from "./edge.ts";
-import { listen } from "./listen.ts";
+import { listenAt } from "./listen-at.ts";
 import { NodeResponder, turnOf } from "./responder.ts";
 import { closeOnSignals } from "./signals.ts";
 
@@ -196,7 +196,7 @@ async function serve(
     });
     http.on("connection", (socket) => silent.add(socket.once("close", () => silent.delete(socket))));
     try {
-      await listen(http, actualPort, address);
+      await listenAt(http, actualPort, address);
     } catch (error) {
       for (const started of listening) started.http.close();
       await endpoint.close();

@@ -3,7 +3,7 @@ import type { Server } from "node:http";
 import { HalyardError } from "../../base/errors.ts";
 
 /** Resolves when the server listens. Rejects with the reason, and what to do. */
-export function listen(http: Server, port: number, host: string): Promise<void> {
+export function listenAt(http: Server, port: number, host: string): Promise<void> {
   return new Promise((resolve, reject) => {
     http.once("error", (cause: NodeJS.ErrnoException) => {
       reject(new HalyardError("CANNOT_LISTEN", listenProblem(cause, port, host), { cause }));
