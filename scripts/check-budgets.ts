@@ -1,4 +1,4 @@
-// What Halyard costs those who use it: packages and bytes installed, bytes bundled, work for their compiler.
+// What Halyard costs its users: packages and bytes installed, bytes bundled, work for their compiler.
 // Needs the built package (`npm run build`).
 import { execFileSync } from "node:child_process";
 import { readdirSync, readFileSync, statSync } from "node:fs";
@@ -10,7 +10,7 @@ import { readEntries } from "./entries.ts";
 import { endWith } from "./outcome.ts";
 
 const problems: string[] = [];
-/** Where the entries are found when they are bundled from their sources, which says what each file of those costs. */
+/** The source of each entry: bundling from sources tells what each source file costs. */
 const fromSources = Object.fromEntries(readEntries().map(({ name, source }) => [name, `./${source}`]));
 const validator = "src/protocol/schema/json-schema";
 const droppableRemedy = "see that scripts/droppable.ts marks what bundlers cannot drop";
@@ -116,7 +116,7 @@ async function measureAuth(): Promise<void> {
   report("  gzip", gzip - without.gzip);
 }
 
-/** Whoever imports one small name gets little else: bundlers can drop the rest of the files that entries share. */
+/** An import of one small name brings little else: bundlers can drop the rest of the files that entries share. */
 async function measureOneName(): Promise<void> {
   const { bytes } = await bundle([], {
     stdin: { contents: 'export { text } from "halyard";', resolveDir: "." },
