@@ -85,7 +85,7 @@ export const sections: readonly Section[] = [
     intro: "Options of `serveStdio`.",
     rows: [
       { file: "transports/stdio/index.ts", of: "StdioOptions" },
-      { file: "transports/stdio/writer.ts", constants: ["highWater"] },
+      { file: "transports/stdio/stdout.ts", constants: ["highWater"] },
     ],
   },
   {

@@ -1,7 +1,7 @@
 // The state that nodes share in an engine such as Redis: values that expire, logs, and messages between nodes.
 import type { Logger } from "../../base/logging/logger.ts";
-import { filledText, type Known, milliseconds } from "../../base/kinds.ts";
-import { checkOptions } from "../../base/options.ts";
+import { filledText, type Known, milliseconds, preset } from "../../base/kinds.ts";
+import { checkOptions, type Filled } from "../../base/options.ts";
 
 /** The kinds of values. An engine may store each kind in its own place. */
 export type ValueKind = "session" | "owner" | "task" | "task-list" | "mark" | "node" | "key";
@@ -179,7 +179,7 @@ export interface EngineSource {
 /** The bytes that a secret has at least: as many as the keys that are derived from it. */
 const minSecretBytes = 32;
 
-const known: Known<BackplaneOptions> = {
+export const knownBackplane: Known<BackplaneOptions, Filled<Pick<BackplaneOptions, "leaseMs">>> = {
   prefix: filledText,
   secret: {
     is: (value) => (Array.isArray(value) ? [...value, value[0]] : [value]).every(isSecret),
@@ -187,12 +187,12 @@ const known: Known<BackplaneOptions> = {
     remedy: () => "create one with `openssl rand -base64 32`",
     isSecret: true,
   },
-  leaseMs: milliseconds,
+  leaseMs: preset(milliseconds, 5000),
 };
 
 /** Throws if an option of the backplane that `subject` creates is unknown or cannot work. */
 export function checkBackplaneOptions(subject: string, options: BackplaneOptions): void {
-  checkOptions({ subject }, options, known);
+  checkOptions({ subject }, options, knownBackplane);
 }
 
 function isSecret(secret: unknown): boolean {

@@ -3,12 +3,19 @@ import { Callbacks } from "../../base/async/callbacks.ts";
 import { inBackground } from "../../base/async/timers.ts";
 import { logRejection, RateLimitedLog } from "../../base/logging/rate-limited-log.ts";
 import { HalyardError } from "../../base/errors.ts";
+import { withDefaults } from "../../base/options.ts";
 import { randomId } from "../../base/wire/crypto.ts";
 import type { JsonObject } from "../../base/wire/message.ts";
 import type { ClusterHost } from "./backplane.ts";
 import { Bus, type BusHandler, PendingQuestions } from "./bus.ts";
 import type { Cluster, FollowedLog, PartKind, Parts } from "./cluster.ts";
-import type { Engine, EngineReceiver, EngineSource, ValueKind } from "../engine/engine.ts";
+import {
+  type Engine,
+  type EngineReceiver,
+  type EngineSource,
+  knownBackplane,
+  type ValueKind,
+} from "../engine/engine.ts";
 import { Feed, Feeds, type LogReader } from "./feed.ts";
 import { Forwarding } from "./forwarding.ts";
 import { LogBudget } from "./log-budget.ts";
@@ -24,8 +31,6 @@ const joinMs = 10_000;
 
 /** How long the claim of a node id is kept without being renewed. */
 const claimMs = 24 * 3_600_000;
-
-const defaultLeaseMs = 5000;
 
 /** A node whose beat is later than this many intervals was halted. */
 const maxBeatsLate = 2;
@@ -76,7 +81,7 @@ export class JoinedCluster implements Cluster {
     this.#backplane = backplane;
     this.#parts = parts;
     this.#host = host;
-    this.leaseMs = backplane.options.leaseMs ?? defaultLeaseMs;
+    this.leaseMs = withDefaults(backplane.options, knownBackplane).leaseMs;
     this.secrets = [backplane.options.secret ?? []].flat();
     this.logBudget = new LogBudget(this, host.diagnostics.logger);
     this.on("beat", (info, from) => this.#heard(from, info));

@@ -61,7 +61,7 @@ function write(value: unknown, parts: string[]): void {
 }
 
 /** The claims that bind a state to its request. */
-export interface Binding {
+export interface StateClaims {
   readonly method: string;
   readonly target: unknown;
   readonly arguments: string;
@@ -69,7 +69,7 @@ export interface Binding {
 }
 
 /** Why a claim refuses a state. */
-export const otherBinding: Readonly<Record<keyof Binding, string>> = {
+export const whyRefused: Readonly<Record<keyof StateClaims, string>> = {
   method: "it belongs to another method",
   target: "it belongs to another tool, prompt or resource",
   arguments: "it belongs to other arguments, or a handler or middleware changed them",
@@ -77,7 +77,7 @@ export const otherBinding: Readonly<Record<keyof Binding, string>> = {
 };
 
 /** Computes the claims. A missing user must match too. */
-export async function bindingOf({ method, target, digest, principal }: Bound): Promise<Binding> {
+export async function stateClaimsOf({ method, target, digest, principal }: Bound): Promise<StateClaims> {
   const user = principal && principalKey(principal);
   return { method, target, arguments: await digest(), user };
 }

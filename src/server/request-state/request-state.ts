@@ -6,7 +6,7 @@ import { readJson } from "../../base/wire/json.ts";
 import { isObject, type JsonObject } from "../../base/wire/message.ts";
 import type { Logger } from "../../base/logging/logger.ts";
 import type { agreeOnKeys } from "./key-agreement.ts";
-import { type Binding, bindingOf, type Bound, otherBinding } from "./binding.ts";
+import { type StateClaims, stateClaimsOf, type Bound, whyRefused } from "./binding.ts";
 import { deriveKeys, type SealingKey, type Secret, keysChanged, SharedKeys } from "./keys.ts";
 import { type RequestStateOptions, type RequestStateSettings, resolveRequestState } from "./options.ts";
 import { Marks } from "./single-use.ts";
@@ -71,7 +71,7 @@ export class RequestState {
       exp: Date.now() + ttlMs,
       ...(this.#cluster.node && { node: this.#cluster.node }),
       aud: audience,
-      ...(await bindingOf(bound)),
+      ...(await stateClaimsOf(bound)),
       state,
     };
     const head = `${version}.${key.id}`;
@@ -107,9 +107,11 @@ export class RequestState {
     if (typeof id !== "string" || typeof exp !== "number") return refused("it is malformed");
     if (!(exp > now)) return refused("it has expired");
     if (aud !== audience) return refused("it has another audience");
-    const binding = await bindingOf(bound);
-    const other = (Object.keys(binding) as (keyof Binding)[]).find((name) => claims[name] !== binding[name]);
-    if (other !== undefined) return refused(otherBinding[other]);
+    const binding = await stateClaimsOf(bound);
+    const other = (Object.keys(binding) as (keyof StateClaims)[]).find(
+      (name) => claims[name] !== binding[name],
+    );
+    if (other !== undefined) return refused(whyRefused[other]);
     // At least ttlMs, not only the remaining time: the clock of another node may be behind.
     if (singleUse && !(await this.#marks.claim(id, Math.max(ttlMs, exp - now), bound.caller))) {
       return refused("it was already used");

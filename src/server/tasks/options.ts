@@ -47,8 +47,7 @@ export interface TaskOptions {
 
 export type TaskSettings = Filled<TaskOptions>;
 
-/** The kind and the default of each. */
-export const taskOptions: Preset<TaskSettings> = limitsOf<TaskSettings>({
+const defaults: TaskSettings = {
   ttlMs: 3_600_000,
   maxTtlMs: 86_400_000,
   pollIntervalMs: 1000,
@@ -58,4 +57,7 @@ export const taskOptions: Preset<TaskSettings> = limitsOf<TaskSettings>({
   maxTasksPerPrincipal: 1000,
   maxSize: 64 * 1024 * 1024,
   maxSizePerPrincipal: 16 * 1024 * 1024,
-});
+};
+
+/** The kind and the default of each. */
+export const taskOptions: Preset<TaskSettings> = limitsOf(defaults);

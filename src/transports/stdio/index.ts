@@ -12,9 +12,8 @@ import { logRejection } from "../../base/logging/rate-limited-log.ts";
 import { type Logger, outliveStderr } from "../../base/logging/logger.ts";
 import { portOf, type Servable, type ServerPort } from "../../server/calls/port.ts";
 import { LineDecoder } from "../../base/wire/lines.ts";
-import { type ClaimedStdout, claimStdout } from "./stdout.ts";
+import { type ClaimedStdout, claimStdout, LineWriter } from "./stdout.ts";
 import { WaitingLines } from "./waiting-lines.ts";
-import { LineWriter } from "./writer.ts";
 
 /** Options of {@link serveStdio}; all are optional. */
 export interface StdioOptions {
