@@ -9,7 +9,7 @@ const clusters = [
 
 /** Other files of many seconds, with which `npm test` would take more than six minutes: `.ci/run` runs them with HALYARD_SLOW=1. */
 const slow = [
-  "test/backplane/contract.test.ts",
+  "test/cluster/engine/contract.test.ts",
   "test/browser/{client,cross-origin,example,oauth,oauth-trouble,outages}.test.ts",
   "test/client/hostile/hostile-servers.test.ts",
   "test/client/interop/everything.test.ts",

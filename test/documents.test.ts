@@ -160,10 +160,17 @@ test("docs/explanation/cluster.md names for every guarantee the tests that show 
 });
 
 test("docs/reference/backplane.md lists the options of a backplane, and the events of a cluster", () => {
-  const source = readDocument("src/backplane/engine.ts").split("export interface BackplaneOptions")[1] ?? "";
+  const source =
+    readDocument("src/cluster/engine/engine.ts").split("export interface BackplaneOptions")[1] ?? "";
   const options = [...source.matchAll(/^ {2}readonly (\w+)\?:/gm)].map(([, name]) => name);
   expect(readTable("docs/reference/backplane.md", "Options").map(({ option }) => option)).toEqual(options);
-  const events = readDocument("src/diagnostics/events.ts").split("/** A node has joined")[1] ?? "";
+  const [ofNodes = "", ofClients = ""] = [
+    "src/cluster/node/backplane.ts",
+    "src/server/diagnostics/events.ts",
+  ].map(readDocument);
+  const events =
+    (ofNodes.split("/** A node has joined")[1] ?? "") +
+    ofClients.split("/** The client of a session resumes")[1];
   const types = [...events.matchAll(/^ {2}readonly type: "([\w-]+)";/gm)].map(([, type]) => type);
   expect(readTable("docs/reference/backplane.md", "Events").map(({ type }) => type)).toEqual(types);
 });

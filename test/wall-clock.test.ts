@@ -6,13 +6,13 @@ const root = new URL("../src/", import.meta.url).pathname;
 
 /** What each file needs the time of day for. */
 const readers: Readonly<Record<string, string>> = {
-  "base/async/age.ts": "what must not be kept too long is as old as either clock says",
+  "base/async/timers.ts": "what must not be kept too long is as old as either clock says",
   "auth/claims.ts": "the dates of a token",
   "auth/development.ts": "the dates of a token",
   "auth/introspection.ts": "the dates of a token",
-  "backplane/joined-cluster.ts": "tells other nodes the time of this machine",
-  "backplane/lone-cluster.ts": "the time of the only node",
-  "backplane/presence.ts": "how far the clocks of other nodes differ",
+  "cluster/node/joined-cluster.ts": "tells other nodes the time of this machine",
+  "cluster/node/lone-cluster.ts": "the time of the only node",
+  "cluster/node/presence.ts": "how far the clocks of other nodes differ",
   "client/connection/connection.ts": "`remember()` outlives the process",
   "client/connection/verdicts.ts": "`remember()` outlives the process",
   "client/http/failure.ts": "Retry-After may be a date",

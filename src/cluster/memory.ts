@@ -1,8 +1,7 @@
 // The backplane in the memory of one process, for servers that share it there, as in tests.
-import type { Backplane } from "../backplane/backplane.ts";
-import type { BackplaneOptions } from "../backplane/engine.ts";
-import { Memory, MemoryEngine } from "../backplane/memory-engine.ts";
-import { checkBackplaneOptions } from "../backplane/options.ts";
+import type { Backplane } from "./node/backplane.ts";
+import { type BackplaneOptions, checkBackplaneOptions } from "./engine/engine.ts";
+import { Memory, MemoryEngine } from "./engine/memory-engine.ts";
 import { backplaneOf } from "./backplane-of.ts";
 
 /**

@@ -100,10 +100,10 @@ export const entryPoints: Readonly<Record<string, EntryPoint>> = {
     type: ["src/transports/stdio/index.ts", "StdioOptions"],
   },
   bearerAuth: { give: bearerAuth, needed: bearer, type: ["src/auth/options.ts", "BearerAuthOptions"] },
-  memoryBackplane: { give: memoryBackplane, type: ["src/backplane/engine.ts", "BackplaneOptions"] },
+  memoryBackplane: { give: memoryBackplane, type: ["src/cluster/engine/engine.ts", "BackplaneOptions"] },
   redisBackplane: {
     give: (options) => redisBackplane(createClient(), options),
-    type: ["src/backplane/engine.ts", "BackplaneOptions"],
+    type: ["src/cluster/engine/engine.ts", "BackplaneOptions"],
   },
   developmentIssuer: {
     give: (options) => developmentIssuer(options),
@@ -115,7 +115,7 @@ export const entryPoints: Readonly<Record<string, EntryPoint>> = {
   },
   natsBackplane: {
     give: (options) => natsBackplane({} as never, options),
-    type: ["src/backplane/engine.ts", "BackplaneOptions"],
+    type: ["src/cluster/engine/engine.ts", "BackplaneOptions"],
   },
   "server.tool": {
     give: (definition) => makeServer().server.tool("x", definition, () => ""),
@@ -166,13 +166,13 @@ export const entryPoints: Readonly<Record<string, EntryPoint>> = {
   "new Pipe": {
     give: (options) => new Pipe(portOf(new McpServer(info)), { write: () => true, destroy() {} }, options),
     needed: { transport: "test" },
-    type: ["src/server/pipe/pipe.ts", "PipeOptions"],
+    type: ["src/server/pipe.ts", "PipeOptions"],
   },
   secureRequestState: {
     give: (options) => makeServer().server.secureRequestState(options),
     type: ["src/server/request-state/options.ts", "RequestStateOptions"],
   },
-  "result()": { give: result, type: ["src/server/results/results.ts", "ToolResultParts"] },
+  "result()": { give: result, type: ["src/server/catalogue/results.ts", "ToolResultParts"] },
   "ctx.elicit": {
     give: (options) => ask((ctx) => ctx.elicit("?", new URL("https://example.com"), options)),
     type: ["src/protocol/asking.ts", "UrlAskOptions"],

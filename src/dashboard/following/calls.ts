@@ -1,5 +1,5 @@
 // The calls of a client: a bar from each request to its response, with the notifications in between as points.
-import type { RequestEvent } from "../../diagnostics/events.ts";
+import type { RequestEvent } from "../../server/diagnostics/events.ts";
 import type { RpcNotification, RpcRequest, RpcResponse } from "../../base/wire/message.ts";
 import { isObject, type JsonObject } from "../../base/wire/message.ts";
 import { cut, cutSubject } from "../sampling/peers.ts";

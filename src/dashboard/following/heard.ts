@@ -8,7 +8,7 @@ import type {
   StreamEnd,
   StreamEvent,
   TaskEvent,
-} from "../../diagnostics/events.ts";
+} from "../../server/diagnostics/events.ts";
 import type { RequestId, RpcRequest } from "../../base/wire/message.ts";
 
 /** The stream that carries a message, or changes. */

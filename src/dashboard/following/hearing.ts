@@ -1,5 +1,5 @@
 // Listens to the wire and the events of endpoints, and reports each message and event with its client.
-import type { ServerEvent, StreamEvent } from "../../diagnostics/events.ts";
+import type { ServerEvent, StreamEvent } from "../../server/diagnostics/events.ts";
 import type { HttpExchange } from "../../transports/http/exchange.ts";
 import type { HttpState } from "../../transports/http/state.ts";
 import type { EventStream } from "../../transports/http/streams/event-stream.ts";

@@ -1,5 +1,5 @@
 // The questions to a client: a bar from each question to its answer, whether it is a request or the result of a round.
-import type { AskEvent } from "../../diagnostics/events.ts";
+import type { AskEvent } from "../../server/diagnostics/events.ts";
 import { isObject, type JsonObject, type RpcRequest, type RpcResponse } from "../../base/wire/message.ts";
 import type { HeardMessage } from "./heard.ts";
 import { OpenEntries } from "./open-entries.ts";

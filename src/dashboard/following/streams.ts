@@ -1,5 +1,5 @@
 // The streams of a client: a bar for each, with a point for each cut and each resume; its session and gaps as points.
-import type { GapEvent, SessionEvent } from "../../diagnostics/events.ts";
+import type { GapEvent, SessionEvent } from "../../server/diagnostics/events.ts";
 import type { HeardChange, HeardMessage } from "./heard.ts";
 import { OpenEntries } from "./open-entries.ts";
 import type { Entry, Track } from "./track.ts";

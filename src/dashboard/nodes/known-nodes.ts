@@ -1,5 +1,5 @@
 // The nodes that this one has seen, by id, so that a silent or killed one is shown and recognised when it comes back.
-import type { ClusterNode } from "../../backplane/presence.ts";
+import type { ClusterNode } from "../../cluster/node/presence.ts";
 import type { NodeRow } from "../answers.ts";
 import type { NodeFigures } from "../views/figures.ts";
 

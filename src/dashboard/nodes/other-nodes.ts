@@ -1,5 +1,5 @@
 // Asks the other nodes of the cluster over the bus, with a deadline, and answers their questions.
-import type { Cluster } from "../../backplane/cluster.ts";
+import type { Cluster } from "../../cluster/node/cluster.ts";
 import { isObject, type JsonObject } from "../../base/wire/message.ts";
 import type { Ask, NodeRow } from "../answers.ts";
 import { cut } from "../sampling/peers.ts";

@@ -1,5 +1,5 @@
 // When clients on pipes and HTTP+SSE streams were last active, which their transports do not record.
-import type { RequestEvent, StreamEvent } from "../../diagnostics/events.ts";
+import type { RequestEvent, StreamEvent } from "../../server/diagnostics/events.ts";
 import { Newest } from "./newest.ts";
 
 const maxSessions = 1000;

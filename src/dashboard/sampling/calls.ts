@@ -1,5 +1,5 @@
 // The last calls that ended, and the modern clients that made them.
-import type { RequestEvent } from "../../diagnostics/events.ts";
+import type { RequestEvent } from "../../server/diagnostics/events.ts";
 import type { CallRow } from "../answers.ts";
 import { Newest } from "./newest.ts";
 import { clientTextOf, cut, cutSubject, keptClientOf, peerOf, whoOf } from "./peers.ts";

@@ -1,5 +1,5 @@
 // Receives the events of a server before the author's own `observe`, only while they are needed.
-import type { ServerEvent } from "../../diagnostics/events.ts";
+import type { ServerEvent } from "../../server/diagnostics/events.ts";
 
 export type Hear = (event: ServerEvent) => void;
 

@@ -1,5 +1,5 @@
 // The last pushes of each topic.
-import type { PushEvent } from "../../diagnostics/events.ts";
+import type { PushEvent } from "../../server/diagnostics/events.ts";
 import { topicOf } from "../../server/push/topic.ts";
 import { Newest } from "./newest.ts";
 

@@ -1,10 +1,10 @@
 // Questions that wait for a client's answer, by session and question id.
-import type { Cluster } from "../../backplane/cluster.ts";
-import type { Outcome } from "../../backplane/forwarding.ts";
-import { newIdOn, nodeOf } from "../../backplane/node-ids.ts";
+import type { Cluster } from "../../cluster/node/cluster.ts";
+import type { Outcome } from "../../cluster/node/forwarding.ts";
+import { newIdOn, nodeOf } from "../../cluster/node/node-ids.ts";
 import { askFailed, HalyardError } from "../../base/errors.ts";
 import type { Principal } from "../../protocol/model.ts";
-import { type Grant, isGranted } from "../../protocol/scopes.ts";
+import { type Grant, isGranted } from "../../protocol/principal.ts";
 import { encodeNotification, isObject, type JsonObject, type RpcResponse } from "../../base/wire/message.ts";
 import type { Stream } from "./listener.ts";
 

@@ -1,7 +1,7 @@
 // Forwards messages of HTTP+SSE clients that arrive at another node than the one with the stream. That node handles them, and
 // decides the reply.
-import type { Cluster } from "../../backplane/cluster.ts";
-import type { Outcome } from "../../backplane/forwarding.ts";
+import type { Cluster } from "../../cluster/node/cluster.ts";
+import type { Outcome } from "../../cluster/node/forwarding.ts";
 import type { Principal } from "../../protocol/model.ts";
 import { assertPrincipal, identityOf } from "../../protocol/principal.ts";
 import { areScopes } from "../../server/push/session-entries.ts";
