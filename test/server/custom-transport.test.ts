@@ -1,4 +1,4 @@
-// Transports of one's own, as docs/guides/custom-transports.md shows them: callbacks, a message port, a socket with stdio's framing.
+// Transports of one's own, as docs/guides/custom-transports.md and custom-exchanges.md show them: callbacks, a message port, a socket with stdio's framing.
 import { once } from "node:events";
 import { type AddressInfo, connect as connectSocket, createServer } from "node:net";
 import { MessageChannel } from "node:worker_threads";

@@ -1,4 +1,4 @@
-// A server that fails where it must not: its peer is told, its log has the rest, and the pipe goes on.
+// A server with an internal failure: the peer gets an error, the log has the details, and the pipe continues.
 import { McpServer } from "halyard";
 import { Pipe, portOf, type ServerPort } from "halyard/transport";
 import { expect, test } from "vitest";

@@ -1,4 +1,4 @@
-// Peers that nobody vouches for: definitions with scopes are not there for them, whatever carries their messages.
+// Peers without authentication see no definitions with scopes, over any transport.
 import { PassThrough } from "node:stream";
 import { McpServer } from "halyard";
 import { Connection, Pipe, portOf, type PipeOptions } from "halyard/transport";

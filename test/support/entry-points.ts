@@ -23,7 +23,7 @@ export interface EntryPoint {
   readonly needed?: object;
   /** Where its type is. */
   readonly type: readonly [file: string, name: string];
-  /** Whether it waits for somebody else where its options are right. */
+  /** Whether it waits for another party if its options are right. */
   readonly waits?: true;
 }
 

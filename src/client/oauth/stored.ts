@@ -5,7 +5,7 @@ import type { TokenStore } from "./settings/token-store.ts";
 import { Secrets } from "../redaction/secrets.ts";
 import { printable, shownUrl } from "../settings/shown.ts";
 
-/** What tokens are bound to: whose they are, and whom they are for. */
+/** What tokens are bound to: the client that got them, and the resource that they are for. */
 export interface Binding {
   readonly issuer: string;
   readonly clientId: string;
@@ -21,7 +21,7 @@ export interface Tokens extends Binding {
   readonly refreshToken?: string | undefined;
   /** When to refresh them, a little before they expire, in milliseconds since 1970; undefined if the authorization server did not say. */
   readonly renewAt?: number | undefined;
-  /** Every scope that was asked for so far. */
+  /** Every scope requested so far. */
   readonly scopes: readonly string[];
   /** The private key that the tokens are bound to. */
   readonly dpopKey?: JWK | undefined;
@@ -97,8 +97,8 @@ export function registrationOf(store: TokenStore, issuer: string): Stored<Client
 }
 
 /**
- * What the tokens for a server were bound to the last time, so that a new process needs no discovery. `client` tells services apart
- * that share a store and have ids of their own; it is undefined for a client that registers itself.
+ * What the tokens for a server were bound to the last time, so that a new process needs no discovery. `client` is the id of a
+ * client that you registered, since several may share a store; it is undefined for a client that registers itself.
  */
 function bindingOf(store: TokenStore, server: string, client?: string): Stored<Binding> {
   return entryOf(store, keyOf("server", server, client ?? ""), isBinding);

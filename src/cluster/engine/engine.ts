@@ -122,8 +122,8 @@ export interface EngineReceiver {
 }
 
 /**
- * Entries of a log. Past it, the engine drops the oldest, and a client that has not read them is told to read everything
- * again.
+ * Entries of a log. Past it, the engine drops the oldest, and a client that has not read them is notified to read
+ * everything again.
  */
 export const maxLogEntries = 1000;
 

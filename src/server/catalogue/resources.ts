@@ -47,7 +47,7 @@ export interface ResourceDefinition extends Described {
   readonly mimeType?: string | undefined;
   /** In bytes. */
   readonly size?: number | undefined;
-  /** Whom the resource is for, how important it is, and when it changed. */
+  /** The audience of the resource, its importance, and when it changed. */
   readonly annotations?: Annotations | undefined;
   /** How long clients may cache the contents. */
   readonly cache?: CacheHint | undefined;

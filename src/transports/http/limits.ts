@@ -6,7 +6,7 @@ import { defaultListenLimits, type ListenLimits } from "./streams/listens.ts";
 export interface StreamLogLimits {
   /**
    * Bytes that the log of one session keeps for clients that resume, at most 262144. Past it, the server drops the oldest
-   * messages, and a client that resumes before them is told to read everything again. @default {262144}
+   * messages, and a client that resumes before them is notified to read everything again. @default {262144}
    */
   readonly maxStreamBytes: number;
   /**

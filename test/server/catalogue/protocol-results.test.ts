@@ -1,4 +1,4 @@
-// Results as the protocol writes them, returned by handlers: what is taken, what is refused, and who is told why.
+// Handlers that return results in the form of the protocol: accepted ones, refused ones, and where the reason appears.
 import { pathToFileURL } from "node:url";
 import { type McpServer, result, text } from "halyard";
 import { connect, RpcRejection } from "halyard/testing";
@@ -268,7 +268,7 @@ const resources: Mistake[] = [
   ["a field of another kind", { contents: [], mimeType: "" }, "mimeType is not a field of the result"],
 ];
 
-/** Registers something that returns `returned`, and says how it is asked for. */
+/** A kind of definition. `register` adds one that returns `returned`, and returns the request for it. */
 type Kind = [
   noun: string,
   register: (server: McpServer, returned: unknown) => [method: string, params: object],
@@ -318,7 +318,7 @@ describeMatrix("what cannot be sent", { transports: ["memory", "http"] }, (cell)
         expect(logged).toBeInstanceOf(TypeError);
         expect(logged.message).toMatch(new RegExp(`^${noun} odd`));
         expect(logged.message).toContain(problem);
-        // Whoever wrote the handler reads it where both ends are in one process: the test kit.
+        // The test kit runs both ends in one process, so the author of the handler reads the reason there.
         if (cell.transport === "memory") expect(error.cause).toBe(logged);
       },
     );

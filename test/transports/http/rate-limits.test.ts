@@ -144,7 +144,7 @@ describeEdges("rateLimit", (open) => {
     expect(await statuses(edge.send, as("d"), as("e"), as("f"))).toEqual([200, 429, 429]);
     expect(await statuses(edge.send, as("a"), as("b"), as("c"))).toEqual([429, 429, 429]);
     expect(edge.stats().callers).toBe(3);
-    // Their buckets are full again: to forget them gives nobody anything.
+    // Their buckets are full again, so dropping them changes no limit.
     advance(1000);
     expect(await statuses(edge.send, as("d"), as("e"), as("f"))).toEqual([200, 200, 200]);
     expect(edge.stats().callers).toBe(3);
