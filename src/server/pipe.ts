@@ -56,9 +56,16 @@ export interface PipeOptions {
   readonly onFailure?: ((errorId: string, error: unknown) => void) | undefined;
 }
 
-const { session: _session, sharesPipe: _sharesPipe, ...peer } = knownConnection;
-
-const knownOptions: Known<PipeOptions> = { ...peer, permits: func, onResume: func };
+// Bundlers can leave out reads of members that are not used, and cannot leave out a pattern.
+const knownOptions: Known<PipeOptions> = {
+  transport: knownConnection.transport,
+  principal: knownConnection.principal,
+  peerIsUser: knownConnection.peerIsUser,
+  caller: knownConnection.caller,
+  onFailure: knownConnection.onFailure,
+  permits: func,
+  onResume: func,
+};
 
 /** Options of {@link Pipe.receive}. */
 export interface ReceiveOptions extends Pick<Exchange, "principal" | "checkedScopes" | "load"> {
