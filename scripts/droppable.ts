@@ -56,7 +56,8 @@ function insert(at: number, text: string): Edit {
 /** The unmarked calls in a value that has nothing else that could do something; undefined where it has. */
 function callsIn(value: ts.Expression): ts.Expression[] | undefined {
   if (ts.isCallExpression(value) || ts.isNewExpression(value)) {
-    const inside = callsInAll(value.arguments ?? []);
+    const given = value.arguments ?? [];
+    const inside = given.some(calculates) ? undefined : callsInAll(given);
     if (isMarked(value)) return inside;
     return ts.isIdentifier(value.expression) && inside ? [value, ...inside] : undefined;
   }
@@ -71,6 +72,11 @@ function callsIn(value: ts.Expression): ts.Expression[] | undefined {
 function callsInAll(values: readonly ts.Expression[]): ts.Expression[] | undefined {
   const calls = values.map(callsIn);
   return calls.includes(undefined) ? undefined : (calls as ts.Expression[][]).flat();
+}
+
+/** Whether a value has arithmetic in it, for which esbuild keeps a marked call that it is passed to. */
+function calculates(value: ts.Node): boolean {
+  return ts.isBinaryExpression(value) || ts.forEachChild(value, calculates) === true;
 }
 
 /** Whether the bundler that built this has marked it. */

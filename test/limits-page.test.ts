@@ -58,9 +58,13 @@ test("defaultCallerLimits are those of the page", () => {
 });
 
 test("every time of a client that has a default is on the page", () => {
-  const declared = ["settings/options", "settings/command", "settings/limits", "oauth/settings/options"].map(
-    (file) => readDocument(`dist/client/${file}.d.ts`),
-  );
+  const declared = [
+    "settings/options",
+    "settings/call-options",
+    "settings/command",
+    "settings/limits",
+    "oauth/settings/options",
+  ].map((file) => readDocument(`dist/client/${file}.d.ts`));
   const defaults = declared
     .join("\n")
     .matchAll(/@default \{[^}]*\}\s+\*\/\s+readonly (\w+)\??: number(?: \| undefined)?;/g);

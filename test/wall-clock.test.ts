@@ -16,7 +16,7 @@ const readers: Readonly<Record<string, string>> = {
   "cluster/node/lone-cluster.ts": "the time of the only node",
   "cluster/node/presence.ts": "how far the clocks of other nodes differ",
   "client/connection/connection.ts": "`remember()` outlives the process",
-  "client/connection/remembering.ts": "`remember()` outlives the process",
+  "client/connection/verdicts.ts": "`remember()` outlives the process",
   "client/http/failure.ts": "Retry-After may be a date",
   "client/oauth/token-holder.ts": "when a token expires",
   "client/oauth/token-source.ts": "when a token expires, for the store",

@@ -172,7 +172,7 @@ export const sections: readonly Section[] = [
     intro:
       "Options of `connect`. Each call takes `timeoutMs` and `maxTimeMs` too; `graceMs` is an option of a command, and `signInTimeoutMs` of `oauth`.",
     rows: [
-      { file: "client/settings/options.ts", of: "CallSettings" },
+      { file: "client/settings/call-options.ts", of: "CallSettings" },
       { file: "client/settings/options.ts", of: "ConnectOptions" },
       { file: "client/settings/limits.ts", of: "Backoff", prefix: "backoff." },
       { file: "client/settings/command.ts", of: "CommandTarget" },

@@ -23,7 +23,7 @@ import type { ReadEntry, ServerEntry } from "./server-entries.ts";
 import { type HeaderFields, isAuthorization } from "./settings/auth.ts";
 import { otherOption } from "./settings/checks.ts";
 import { type ConnectOptions, knownConnectOptions } from "./settings/options.ts";
-import { parsedFirst } from "./settings/remembered.ts";
+import { parsedFirst } from "./settings/server-facts.ts";
 import { guarded, tellIgnored } from "./settings/events.ts";
 
 /** The servers that `connectAll` connects to, by name: targets of `connect`, and entries of `mcpServers`. */

@@ -323,3 +323,6 @@ export function readImplementation(value: unknown): Implementation | undefined {
     return undefined;
   return value as unknown as Implementation;
 }
+
+/** What a task is doing. The last three are final. */
+export type TaskStatus = "working" | "input_required" | "completed" | "failed" | "cancelled";

@@ -243,34 +243,34 @@ export const entryPoints: Readonly<Record<string, EntryPoint>> = {
   },
   "client.callTool": {
     give: (options) => withClient((client) => client.callTool("work", {}, options)),
-    type: ["src/client/settings/options.ts", "CallOptions"],
+    type: ["src/client/settings/call-options.ts", "CallOptions"],
   },
   "client.startTask": {
     give: (options) => withClient((client) => client.startTask("work", {}, options)),
-    type: ["src/client/tasks/tasks.ts", "StartTaskOptions"],
+    type: ["src/client/settings/call-options.ts", "StartTaskOptions"],
   },
   "task.status": {
     give: (options) => withClient(async (client) => (await client.startTask("work")).status(options)),
-    type: ["src/client/tasks/handle.ts", "TaskOptions"],
+    type: ["src/client/tasks/task.ts", "TaskOptions"],
   },
   "task.cancel": {
     give: (options) => withClient(async (client) => (await client.startTask("work")).cancel(options)),
-    type: ["src/client/tasks/handle.ts", "TaskOptions"],
+    type: ["src/client/tasks/task.ts", "TaskOptions"],
   },
   "task.result": {
     give: (options) => withClient(async (client) => (await client.startTask("work")).result(options)),
-    type: ["src/client/settings/options.ts", "CallOptions"],
+    type: ["src/client/settings/call-options.ts", "CallOptions"],
   },
   "client.complete": {
     give: (options) =>
       withClient((client) =>
         client.complete({ type: "ref/prompt", name: "x" }, { name: "y", value: "" }, options),
       ),
-    type: ["src/client/client.ts", "CompleteOptions"],
+    type: ["src/client/settings/call-options.ts", "CompleteOptions"],
   },
   "client.page": {
     give: (options) => withClient((client) => client.page("tools", options)),
-    type: ["src/client/settings/options.ts", "PageOptions"],
+    type: ["src/client/settings/call-options.ts", "PageOptions"],
   },
   "client.listen": {
     give: (filter) => withClient((client) => client.listen(filter)),
@@ -294,54 +294,54 @@ export const entryPoints: Readonly<Record<string, EntryPoint>> = {
   },
   "client.listTools": {
     give: (options) => withClient((client) => client.listTools(options)),
-    type: ["src/client/settings/options.ts", "CallOptions"],
+    type: ["src/client/settings/call-options.ts", "CallOptions"],
   },
   "client.eachTool": {
     give: (options) => withClient((client) => client.eachTool(options)),
-    type: ["src/client/settings/options.ts", "CallOptions"],
+    type: ["src/client/settings/call-options.ts", "CallOptions"],
   },
   "client.listPrompts": {
     give: (options) => withClient((client) => client.listPrompts(options)),
-    type: ["src/client/settings/options.ts", "CallOptions"],
+    type: ["src/client/settings/call-options.ts", "CallOptions"],
   },
   "client.eachPrompt": {
     give: (options) => withClient((client) => client.eachPrompt(options)),
-    type: ["src/client/settings/options.ts", "CallOptions"],
+    type: ["src/client/settings/call-options.ts", "CallOptions"],
   },
   "client.listResources": {
     give: (options) => withClient((client) => client.listResources(options)),
-    type: ["src/client/settings/options.ts", "CallOptions"],
+    type: ["src/client/settings/call-options.ts", "CallOptions"],
   },
   "client.eachResource": {
     give: (options) => withClient((client) => client.eachResource(options)),
-    type: ["src/client/settings/options.ts", "CallOptions"],
+    type: ["src/client/settings/call-options.ts", "CallOptions"],
   },
   "client.listResourceTemplates": {
     give: (options) => withClient((client) => client.listResourceTemplates(options)),
-    type: ["src/client/settings/options.ts", "CallOptions"],
+    type: ["src/client/settings/call-options.ts", "CallOptions"],
   },
   "client.eachResourceTemplate": {
     give: (options) => withClient((client) => client.eachResourceTemplate(options)),
-    type: ["src/client/settings/options.ts", "CallOptions"],
+    type: ["src/client/settings/call-options.ts", "CallOptions"],
   },
   "client.readResource": {
     give: (options) => withClient((client) => client.readResource("x:y", options)),
-    type: ["src/client/settings/options.ts", "CallOptions"],
+    type: ["src/client/settings/call-options.ts", "CallOptions"],
   },
   "client.getPrompt": {
     give: (options) => withClient((client) => client.getPrompt("x", {}, options)),
-    type: ["src/client/settings/options.ts", "CallOptions"],
+    type: ["src/client/settings/call-options.ts", "CallOptions"],
   },
   "client.ping": {
     give: (options) => withClient((client) => client.ping(options)),
-    type: ["src/client/settings/options.ts", "CallOptions"],
+    type: ["src/client/settings/call-options.ts", "CallOptions"],
   },
   "client.setLogLevel": {
     give: (options) => withClient((client) => client.setLogLevel("info", options)),
-    type: ["src/client/settings/options.ts", "CallOptions"],
+    type: ["src/client/settings/call-options.ts", "CallOptions"],
   },
   "client.request": {
     give: (options) => withClient((client) => client.request("ping", {}, options)),
-    type: ["src/client/settings/options.ts", "CallOptions"],
+    type: ["src/client/settings/call-options.ts", "CallOptions"],
   },
 };

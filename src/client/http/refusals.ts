@@ -7,9 +7,8 @@ import { clip } from "../../base/errors.ts";
 import { type Challenge, parseChallenge } from "../settings/challenge.ts";
 import { AuthRequired, HttpFailure } from "../settings/errors.ts";
 import { printable, shownUrl } from "../settings/shown.ts";
-import { pageBeyond } from "./cross-origin.ts";
+import { type HttpReply, pageBeyond } from "./send.ts";
 import { failureOf, reading } from "./failure.ts";
-import type { HttpReply } from "./send.ts";
 
 /** The request that was refused. */
 export interface Refused {

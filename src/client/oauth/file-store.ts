@@ -1,6 +1,6 @@
 // The token store in a file, on runtimes that have files.
 import { platform } from "#oauth-platform";
-import type { TokenStore } from "./store/token-store.ts";
+import type { TokenStore } from "./settings/token-store.ts";
 
 /**
  * Keeps tokens in a file of mode 600, so that they outlive the process. Processes that name the same file share the tokens: one of them

@@ -6,12 +6,8 @@ import { extensionIdProblem } from "../../protocol/meta.ts";
 import { listChanged, logMessage, resourceUpdated } from "../../protocol/notifications.ts";
 import { isAuthorization } from "./auth.ts";
 import { guarded } from "./events.ts";
-import {
-  type ClientSettings,
-  type ConnectOptions,
-  knownCallOptions,
-  knownConnectOptions,
-} from "./options.ts";
+import { type ClientSettings, type ConnectOptions, knownConnectOptions } from "./options.ts";
+import { knownCallOptions } from "./call-options.ts";
 
 /** The requests that have an option of their own to answer them. */
 const answeredBy: Readonly<Record<string, string>> = {

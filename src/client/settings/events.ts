@@ -1,5 +1,4 @@
-// The events that a client's `observe` receives, for metrics, traces and dashboards, and how the client reports them.
-import type { ClientState } from "./state.ts";
+// The states of a client, the events that its `observe` receives, and how the client reports them.
 
 /** A request has ended, after all its attempts and rounds. */
 export interface ClientRequestEvent {
@@ -120,4 +119,18 @@ export function tellThrown(observe: Observe, own: object, reason: string): void 
   if (!observe && told.has(own)) return;
   told.add(own);
   tellIgnored(observe, reason);
+}
+
+/** The state of a client: in `ready`, calls go straight to the server. */
+export type StateName = "connecting" | "ready" | "reconnecting" | "needs-auth" | "closed";
+
+/** The state of a client, and the reason for it. */
+export interface ClientState {
+  readonly name: StateName;
+  /** Why the client is in this state, for a person to read. */
+  readonly reason: string;
+  /** The address that a person must visit to sign in, while the client waits for it in `needs-auth`. */
+  readonly url?: string;
+  /** The error that led to this state. */
+  readonly error?: unknown;
 }

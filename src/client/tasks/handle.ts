@@ -1,8 +1,7 @@
 // The handle of a task for the user of a client, in the same or another process.
 import { ignoreRejection, untilAborted } from "../../base/async/promises.ts";
 import { longestTimerMs } from "../../base/async/timers.ts";
-import { type Known, milliseconds, signal as abortSignal, textRecord } from "../../base/kinds.ts";
-import { refuseNames, type RefusedNames } from "../../base/refused-names.ts";
+import { type RefusedNames, refuseNames } from "../../base/refused-names.ts";
 import type { CallToolResult } from "../settings/received.ts";
 import type { JsonObject } from "../../base/wire/message.ts";
 import type { QuestionAnswers } from "../answering/question.ts";
@@ -12,10 +11,16 @@ import { beginBudget } from "../channel/channel.ts";
 import { checkCallback } from "../settings/arguments.ts";
 import { checkCallOptions } from "../settings/checks.ts";
 import { CallTimeout, TaskEnded } from "../settings/errors.ts";
-import type { CallOptions } from "../settings/options.ts";
-import { TaskRequests } from "./requests.ts";
-import { taskHasEnded, type ReadTask, type TaskState } from "./task.ts";
+import {
+  knownTaskOptions,
+  type ReadTask,
+  taskHasEnded,
+  type TaskOptions,
+  TaskRequests,
+  type TaskState,
+} from "./task.ts";
 import { type AwaitedTask, TaskWaiting } from "./waiting.ts";
+import type { CallOptions } from "../settings/call-options.ts";
 
 /** A task as JSON, with which any client of the same server and user can continue it. */
 export interface StoredTask {
@@ -63,15 +68,6 @@ export interface TaskHandle {
   onStatus(callback: (state: TaskState) => void): () => void;
   toJSON(): StoredTask;
 }
-
-/** The options of requests about a task. */
-export type TaskOptions = Pick<CallOptions, "signal" | "timeoutMs" | "headers">;
-
-const knownTaskOptions: Known<TaskOptions> = {
-  signal: abortSignal,
-  timeoutMs: milliseconds,
-  headers: textRecord,
-};
 
 /** The parts of the client that tasks need. */
 export interface TaskHandleParts {

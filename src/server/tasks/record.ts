@@ -2,9 +2,7 @@
 import type { InputRequest } from "../../protocol/asking.ts";
 import type { JsonObject, RpcError } from "../../base/wire/message.ts";
 import { metaKeys } from "../../protocol/meta.ts";
-
-/** The status of a task. The last three are final. */
-export type TaskStatus = "working" | "input_required" | "completed" | "failed" | "cancelled";
+import type { TaskStatus } from "../../protocol/model.ts";
 
 /** A stored task: complete, and plain JSON, so that any process can answer requests about it. */
 export interface TaskRecord {

@@ -4,7 +4,7 @@ import { peerOf, type TaskEnd } from "../diagnostics/events.ts";
 import { warnUnwritable } from "../diagnostics/warnings.ts";
 import { logRejection } from "../../base/logging/rate-limited-log.ts";
 import { errorCodes } from "../../base/errors.ts";
-import type { CallToolResult } from "../../protocol/model.ts";
+import type { CallToolResult, TaskStatus } from "../../protocol/model.ts";
 import type { Asks } from "../push/asks.ts";
 import type { Hub } from "../push/hub.ts";
 import type { JsonObject, RpcResponse } from "../../base/wire/message.ts";
@@ -13,14 +13,7 @@ import type { Call } from "../calls/call.ts";
 import type { OwnTask } from "../calls/call-parts.ts";
 import type { Settings } from "../settings/settings.ts";
 import { type AskPlace, InputAsker, type RunningTask, type TaskAsker } from "./task-asker.ts";
-import {
-  hasEnded,
-  relatedTask,
-  type TaskChange,
-  type TaskRecord,
-  type TaskStatus,
-  toolErrorFails,
-} from "./record.ts";
+import { hasEnded, relatedTask, type TaskChange, type TaskRecord, toolErrorFails } from "./record.ts";
 import { StreamAsker } from "./stream-asker.ts";
 import type { TaskTable } from "./table.ts";
 

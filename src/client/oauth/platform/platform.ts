@@ -1,6 +1,6 @@
 // What a runtime offers to OAuth beyond the web: Node listens on a port, opens a browser, checks addresses and writes files.
 import type { OpenOption } from "../settings/options.ts";
-import type { TokenStore } from "../store/token-store.ts";
+import type { TokenStore } from "../settings/token-store.ts";
 
 /** How a person signs in. */
 export interface SignInOptions {

@@ -1,11 +1,10 @@
-// Finds the authorization server of an MCP server, and its metadata (RFC 8414, or OpenID Connect Discovery).
+// Finds the metadata of an MCP server, and of its authorization server.
 import type { AuthorizationServer } from "oauth4webapi";
-import { isTexts } from "../../../base/wire/message.ts";
-import type { Net } from "../net/net.ts";
+import { isObject, isTexts } from "../../../base/wire/message.ts";
+import { hiddenReason, type Net } from "./net.ts";
 import { shownUrl } from "../../settings/shown.ts";
 import { OAuthError, shown } from "../settings/errors.ts";
-import { firstDocument, type FoundDocument } from "./first-document.ts";
-import type { FoundResource } from "./resource-metadata.ts";
+import type { Challenge } from "../../settings/challenge.ts";
 
 /** Marks what was found nowhere: the endpoints that a server of 2025-03-26 has by default. */
 const isGuess = "is_guess";
@@ -64,7 +63,7 @@ export async function findAuthorizationServer(
   await net.check(issuer);
   const urls = placesOf(issuer);
   const found = issuer.includes("?") ? undefined : await firstDocument(urls, net);
-  if (found !== undefined) return read(found, [issuer, alias], net);
+  if (found !== undefined) return readServer(found, [issuer, alias], net);
   throw new OAuthError(
     "metadata",
     `The authorization server ${shown(issuer)} must serve its metadata at one of ${urls.join(", ")}`,
@@ -81,7 +80,7 @@ async function findByServerRoot(server: string, net: Net): Promise<Authorization
   const { origin } = new URL(server);
   const found = await firstDocument(placesOf(origin), net);
   // The metadata of both issuers is at the same address, and the server does not say which one it is.
-  if (found !== undefined) return read(found, [origin, `${origin}/`], net);
+  if (found !== undefined) return readServer(found, [origin, `${origin}/`], net);
   return {
     issuer: origin,
     [isGuess]: true,
@@ -107,7 +106,7 @@ function placesOf(issuer: string): string[] {
   return path === "" ? urls : [...urls, origin + path + openid];
 }
 
-async function read(
+async function readServer(
   { url, json }: FoundDocument,
   issuers: readonly string[],
   net: Net,
@@ -137,4 +136,87 @@ async function read(
     ([name, value]) => value !== null && (!name.endsWith("s_supported") || isTexts(value)),
   );
   return Object.fromEntries(usable) as unknown as AuthorizationServer;
+}
+
+/** What tokens for a server are for, and who issues them. */
+export interface FoundResource {
+  /** The value of `resource`, byte for byte. */
+  readonly resource: string;
+  /** In the server's order; its origin if it has no metadata, as in 2025-03-26. */
+  readonly issuers: readonly string[];
+  readonly scopesSupported: readonly string[] | undefined;
+  /** Where the metadata is. */
+  readonly document: string | undefined;
+}
+
+export async function findResource(options: {
+  readonly server: string;
+  readonly challenge: Challenge;
+  readonly net: Net;
+  /** What the metadata must name, if not the server. */
+  readonly resource?: string | undefined;
+}): Promise<FoundResource> {
+  const { server, challenge, net, resource } = options;
+  const { origin, pathname, search } = new URL(server);
+  const root = `${origin}/.well-known/oauth-protected-resource`;
+  const urls = [root + (pathname === "/" ? "" : pathname) + search, root];
+  const announced = challenge.resourceMetadata;
+  // A relative address is not allowed, but it is clear what it means.
+  if (announced !== undefined)
+    urls.unshift(URL.canParse(announced, server) ? new URL(announced, server).href : announced);
+  const document = await firstDocument(urls, net);
+  const expected: [string, ...string[]] = resource === undefined ? namesOf(server) : [resource];
+  if (document === undefined) {
+    return { resource: expected[0], issuers: [origin], scopesSupported: undefined, document: undefined };
+  }
+  if (document.url === root && resource === undefined) expected.push(origin, `${origin}/`);
+  return readResource(document, expected);
+}
+
+/** The names under which the metadata of a server may appear, the canonical one first. oauth4webapi would compare them as URLs. */
+function namesOf(server: string): [string, ...string[]] {
+  const { origin, pathname, search } = new URL(server);
+  const path = pathname + search;
+  return path === "/" ? [origin, `${origin}/`] : [origin + path, server];
+}
+
+function readResource({ url, json }: FoundDocument, expected: readonly string[]): FoundResource {
+  const { resource, authorization_servers: issuers, scopes_supported: scopes } = json;
+  if (typeof resource !== "string" || !expected.includes(resource)) {
+    const named = shown(resource);
+    const ways =
+      typeof resource === "string"
+        ? `, connect to ${named}, or pass \`resource: ${named}\` if you trust it`
+        : "";
+    throw new OAuthError(
+      "resource",
+      `${shownUrl(url)} has "resource": ${named}, but must have ${shown(expected[0])}. Change it there${ways}`,
+    );
+  }
+  if (!isTexts(issuers) || !issuers.some((issuer) => URL.canParse(issuer))) {
+    throw new OAuthError(
+      "metadata",
+      `${shownUrl(url)} must name the issuer in "authorization_servers": add a list of URLs`,
+    );
+  }
+  return { resource, issuers, scopesSupported: isTexts(scopes) ? scopes : undefined, document: url };
+}
+
+export interface FoundDocument {
+  readonly url: string;
+  readonly json: { readonly [name: string]: unknown };
+}
+
+/** Resolves with the first document that is there. Only a 4xx says that one is not; in a browser, that may be unreadable. */
+async function firstDocument(urls: readonly string[], net: Net): Promise<FoundDocument | undefined> {
+  let unreadable: string | undefined;
+  for (const url of new Set(urls)) {
+    const { status, json } = await net.document(url);
+    if (status === 0) unreadable ??= url;
+    if (status < 200 || status > 299) continue;
+    if (isObject(json)) return { url, json };
+    throw new OAuthError("metadata", `${shownUrl(url)} must respond with a JSON object`);
+  }
+  if (unreadable === undefined) return undefined;
+  throw new OAuthError("metadata", `Could not fetch ${shownUrl(unreadable)}: ${hiddenReason}`);
 }

@@ -1,7 +1,9 @@
 // What a client stores, as JSON: its tokens, its registrations, and what belongs to which server.
 import type { Client, JWK } from "oauth4webapi";
-import { isObject, isTexts } from "../../../base/wire/message.ts";
-import type { TokenStore } from "./token-store.ts";
+import { isObject, isTexts } from "../../base/wire/message.ts";
+import type { TokenStore } from "./settings/token-store.ts";
+import { Secrets } from "../redaction/secrets.ts";
+import { printable, shownUrl } from "../settings/shown.ts";
 
 /** What tokens are bound to: the client that got them, and the resource that they are for. */
 export interface Binding {
@@ -47,7 +49,7 @@ export interface Stored<T> {
 }
 
 /** `holds` recognises what may be kept under this key. */
-function stored<T>(store: TokenStore, key: string, holds: (value: unknown) => value is T): Stored<T> {
+function entryOf<T>(store: TokenStore, key: string, holds: (value: unknown) => value is T): Stored<T> {
   const parse = (text: string | undefined): T | undefined => {
     try {
       const value: unknown = JSON.parse(text ?? "");
@@ -68,8 +70,8 @@ function stored<T>(store: TokenStore, key: string, holds: (value: unknown) => va
 }
 
 /** The tokens of one client at one authorization server for one resource. */
-export function tokensOf(store: TokenStore, { issuer, clientId, resource }: Binding): Stored<Tokens> {
-  return stored(
+function tokensOf(store: TokenStore, { issuer, clientId, resource }: Binding): Stored<Tokens> {
+  return entryOf(
     store,
     keyOf("tokens", issuer, clientId, resource),
     (value): value is Tokens =>
@@ -82,7 +84,7 @@ export function tokensOf(store: TokenStore, { issuer, clientId, resource }: Bind
 
 /** The registration at one authorization server. */
 export function registrationOf(store: TokenStore, issuer: string): Stored<ClientRegistration> {
-  return stored(
+  return entryOf(
     store,
     keyOf("registration", issuer),
     (value): value is ClientRegistration =>
@@ -98,13 +100,13 @@ export function registrationOf(store: TokenStore, issuer: string): Stored<Client
  * What the tokens for a server were bound to the last time, so that a new process needs no discovery. `client` is the id of a
  * client that you registered, since several may share a store; it is undefined for a client that registers itself.
  */
-export function bindingOf(store: TokenStore, server: string, client?: string): Stored<Binding> {
-  return stored(store, keyOf("server", server, client ?? ""), isBinding);
+function bindingOf(store: TokenStore, server: string, client?: string): Stored<Binding> {
+  return entryOf(store, keyOf("server", server, client ?? ""), isBinding);
 }
 
 /** The authorization server of a client that was registered by hand. */
 export function issuerOf(store: TokenStore, clientId: string): Stored<string> {
-  return stored(store, keyOf("issuer", clientId), (value) => typeof value === "string");
+  return entryOf(store, keyOf("issuer", clientId), (value) => typeof value === "string");
 }
 
 function keyOf(...parts: readonly string[]): string {
@@ -135,4 +137,71 @@ function isSendable(value: unknown): boolean {
 
 function isOptional(type: "string" | "number", value: unknown): boolean {
   return value === undefined || typeof value === type;
+}
+
+export class StoredTokens {
+  readonly #store: TokenStore;
+  readonly #server: string;
+  readonly #binding: Stored<Binding>;
+  /** Tokens that the store did not take, and those that they replace. */
+  #unsaved: { readonly tokens: Tokens; readonly before: Tokens | undefined } | undefined;
+
+  /** `client` tells clients apart that share a store. */
+  constructor(store: TokenStore, server: string, client: string | undefined) {
+    this.#store = store;
+    this.#server = server;
+    this.#binding = bindingOf(store, server, client);
+  }
+
+  /** The current tokens: those of the same issuer, client and resource, if a binding is given, else the last ones for this server. */
+  async read(binding?: Binding): Promise<Tokens | undefined> {
+    const unsaved = await this.#save();
+    const place = unsaved ?? binding ?? (await this.#binding.read());
+    return unsaved ?? (place && tokensOf(this.#store, place).read());
+  }
+
+  /** Stores tokens in place of `old`, or of whatever is there. Resolves with what is there then: others instead of `old` are as good. */
+  async replace(tokens: Tokens, old?: Tokens): Promise<Tokens> {
+    const before = this.#unsaved
+      ? this.#unsaved.before
+      : (old ?? (await tokensOf(this.#store, tokens).read()));
+    this.#unsaved = { tokens, before };
+    return (await this.read(tokens)) ?? tokens;
+  }
+
+  /** Forgets the tokens for this server, also if another process has stored them. */
+  async forget(): Promise<void> {
+    this.#unsaved = undefined;
+    const place = await this.#binding.read();
+    const stored = place && tokensOf(this.#store, place);
+    await stored?.swap(await stored.read(), undefined);
+  }
+
+  /** Runs `work` while no other process obtains tokens for this server or, if tokens are given, refreshes these. */
+  exclusive<T>(work: () => Promise<T>, tokens?: Binding, signal?: AbortSignal): Promise<T> {
+    const stored = tokens ? tokensOf(this.#store, tokens) : this.#binding;
+    return stored.exclusive(work, signal);
+  }
+
+  /** Puts what is unsaved into the store. Resolves with it if that fails: what it replaces is already invalid, so it must not be lost. */
+  async #save(): Promise<Tokens | undefined> {
+    if (this.#unsaved === undefined) return undefined;
+    const { tokens, before } = this.#unsaved;
+    const { issuer, clientId, resource } = tokens;
+    try {
+      await tokensOf(this.#store, tokens).swap(before, tokens);
+      await this.#binding.swap(await this.#binding.read(), { issuer, clientId, resource });
+      this.#unsaved = undefined;
+      return undefined;
+    } catch (error) {
+      // A store may say what it could not keep.
+      const { accessToken, refreshToken, dpopKey, client } = tokens;
+      const secrets = new Secrets();
+      for (const secret of [accessToken, refreshToken, dpopKey?.["d"], client?.["client_secret"]])
+        secrets.add("secret", secret as string | undefined);
+      const reason = printable(await secrets.clean(String(error)));
+      console.warn(`halyard: the tokens for ${shownUrl(this.#server)} are only kept in memory: ${reason}`);
+      return tokens;
+    }
+  }
 }

@@ -1,6 +1,8 @@
-// The facts about a server that a client remembers, so that it can connect again without discovery.
+// The facts about a server: as a client knows them, and as it remembers them to connect again without discovery.
 import { isFilled, isPlain, type Kind, texts } from "../../base/kinds.ts";
 import type { Implementation, ServerCapabilities } from "../../protocol/model.ts";
+import type { Revision } from "../../protocol/revision.ts";
+import { isObject } from "../../base/wire/message.ts";
 
 /** The facts about a tool that a call over HTTP needs before it is sent. */
 export interface RememberedTool {
@@ -48,4 +50,24 @@ function isRememberedTool(value: unknown): boolean {
 function isRememberedHeader(value: unknown): boolean {
   const { name, path } = Object(value) as { readonly name?: unknown; readonly path?: unknown };
   return typeof name === "string" && /^[\w!#$%&'*+.^`|~-]+$/.test(name) && texts.is(path);
+}
+
+/** The facts about the server. */
+export interface ServerFacts {
+  readonly revision: Revision;
+  readonly server: Implementation | undefined;
+  readonly capabilities: ServerCapabilities;
+  readonly instructions: string | undefined;
+  /** The target that the user dialled, as errors show it. */
+  readonly address: string;
+  /** Whether requests carry HTTP headers. */
+  readonly hasHeaders: boolean;
+}
+
+/** Whether calls become tasks because the client requests it, and the server allows that. */
+export function areTasksRequested({ revision, capabilities }: ServerFacts): boolean {
+  if (revision.tasks !== "core") return false;
+  const { requests } = capabilities.tasks ?? {};
+  const { tools } = isObject(requests) ? requests : {};
+  return isObject(tools) && isObject(tools["call"]);
 }
