@@ -166,13 +166,13 @@ export const entryPoints: Readonly<Record<string, EntryPoint>> = {
   "new Pipe": {
     give: (options) => new Pipe(portOf(new McpServer(info)), { write: () => true, destroy() {} }, options),
     needed: { transport: "test" },
-    type: ["src/server/pipe/pipe.ts", "PipeOptions"],
+    type: ["src/server/pipe.ts", "PipeOptions"],
   },
   secureRequestState: {
     give: (options) => makeServer().server.secureRequestState(options),
     type: ["src/server/request-state/options.ts", "RequestStateOptions"],
   },
-  "result()": { give: result, type: ["src/server/results/results.ts", "ToolResultParts"] },
+  "result()": { give: result, type: ["src/server/catalogue/results.ts", "ToolResultParts"] },
   "ctx.elicit": {
     give: (options) => ask((ctx) => ctx.elicit("?", new URL("https://example.com"), options)),
     type: ["src/protocol/asking.ts", "UrlAskOptions"],

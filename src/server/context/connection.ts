@@ -3,9 +3,8 @@ import { anything, filledText, flag, func, type Known, needed, text as textKind 
 import type { Load } from "../../base/limits/loads.ts";
 import { checkOptions } from "../../base/options.ts";
 import type { ClientCapabilities, Implementation, LogLevel, Principal } from "../../protocol/model.ts";
-import { principalKey } from "../../protocol/principal.ts";
-import type { Grant } from "../../protocol/scopes.ts";
-import type { Revision } from "../../protocol/revision.ts";
+import { principalKey, type Grant } from "../../protocol/principal.ts";
+import type { RequestRow, Revision } from "../../protocol/revision.ts";
 import type { Listener, Stream } from "../push/listener.ts";
 import type { RequestId } from "../../base/wire/message.ts";
 import { InFlight } from "./in-flight.ts";
@@ -165,6 +164,8 @@ export interface Exchange {
   readonly era?: "modern" | undefined;
   /** The modern revision in `_meta`, if the transport has already checked it; the server does not check it again. */
   readonly revision?: Revision | undefined;
+  /** The row of the method in that revision, if the transport has found it; the server does not look it up again. */
+  readonly row?: RequestRow | undefined;
   /** The required scopes, if the transport has already checked that the sender has them; the server does not check them again. */
   readonly checkedScopes?: readonly string[] | undefined;
   /** The sender of this message, if each message is authenticated. @default {the principal of the connection} */

@@ -1,9 +1,9 @@
 // The GET streams of one session that this node holds: each message of the session's log goes to the one that is active there.
 import type { LogEntry } from "../../../cluster/engine/engine.ts";
-import { sequenceOf } from "../../../cluster/engine/position.ts";
+import { sequenceOf } from "../../../cluster/engine/log-entries.ts";
 import { peerOf } from "../../../server/diagnostics/events.ts";
 import type { Principal } from "../../../protocol/model.ts";
-import { isGranted } from "../../../protocol/scopes.ts";
+import { isGranted } from "../../../protocol/principal.ts";
 import type { Letter } from "../../../server/push/mailbox.ts";
 import { readSessionEntry, type Replaced, type SessionEntry } from "../../../server/push/session-entries.ts";
 import type { Connection } from "../../../server/context/connection.ts";
