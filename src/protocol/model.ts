@@ -285,6 +285,12 @@ export interface ClientCapabilities {
   readonly [name: string]: unknown;
 }
 
+/** How a client describes itself, as JSON texts; without capabilities, that text is undefined. */
+export interface ClientTexts {
+  readonly clientInfo?: string | undefined;
+  readonly clientCapabilities?: string | undefined;
+}
+
 /** The capabilities that a server declares. */
 export interface ServerCapabilities {
   readonly tools?: { readonly listChanged?: boolean };

@@ -1,7 +1,7 @@
 // The limits of the logs of sessions: the rule for clearing a log, for a process alone and for each node of a cluster.
 import type { Logger } from "../../base/logging/logger.ts";
 import { logRejection } from "../../base/logging/rate-limited-log.ts";
-import { Holdings } from "../../base/limits/holdings.ts";
+import { Shares } from "../../base/limits/shares.ts";
 import type { AppendOptions, Engine } from "../engine/engine.ts";
 import { wrapEngine } from "../engine/guarded-engine.ts";
 import { byteLength } from "../engine/log-entries.ts";
@@ -127,8 +127,8 @@ export class LogRoom {
 /** Counts the logs of a process alone. */
 export class LoneLogs implements LogCounter {
   readonly #room: LogRoom;
-  /** The logs of each caller, least recently used first. */
-  readonly #number = new Holdings<string>(Number.POSITIVE_INFINITY);
+  /** How many logs each caller has. */
+  readonly #number = new Shares(Number.POSITIVE_INFINITY);
 
   constructor(logger: Logger) {
     this.#room = new LogRoom(logger);
@@ -156,11 +156,12 @@ export class LoneLogs implements LogCounter {
     const caller = known ?? options.caller;
     if (caller === undefined) return;
     this.#room.count(log, "", bytes, { ...options, caller });
-    this.#number.add(caller, log, known === undefined ? 1 : 0);
+    if (known === undefined) this.#number.count(caller, 1);
     this.sweep(performance.now());
     this.#room.makeRoom((given) => this.removed(given));
     while (this.logs > this.#room.limits.logs) {
-      const oldest = this.#number.oldestOfGreediest();
+      const greediest = this.#number.greediest();
+      const oldest = greediest === undefined ? undefined : this.#room.held.oldestOf(greediest);
       if (oldest === undefined) return;
       this.removed(oldest);
       this.#room.clear(oldest);
@@ -173,7 +174,7 @@ export class LoneLogs implements LogCounter {
     const caller = this.#room.held.callerOf(log);
     if (caller === undefined) return;
     this.#room.held.delete(log);
-    this.#number.delete(caller, log);
+    this.#number.count(caller, -1);
   }
 
   /** Forgets logs that have expired. */

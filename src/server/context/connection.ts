@@ -2,8 +2,14 @@
 import { anything, filledText, flag, func, type Known, needed, text as textKind } from "../../base/kinds.ts";
 import type { Load } from "../../base/limits/loads.ts";
 import { checkOptions } from "../../base/options.ts";
-import type { ClientCapabilities, Implementation, LogLevel, Principal } from "../../protocol/model.ts";
-import { principalKey, type Grant } from "../../protocol/principal.ts";
+import type {
+  ClientCapabilities,
+  ClientTexts,
+  Implementation,
+  LogLevel,
+  Principal,
+} from "../../protocol/model.ts";
+import { type Grant, principalKey } from "../../protocol/principal.ts";
 import type { RequestRow, Revision } from "../../protocol/revision.ts";
 import type { Listener, Stream } from "../push/listener.ts";
 import type { RequestId } from "../../base/wire/message.ts";
@@ -141,6 +147,16 @@ export class Connection implements Peer {
   set clientCapabilities(capabilities: ClientCapabilities) {
     const isEmpty = Object.keys(capabilities).length === 0;
     this.#clientCapabilities = isEmpty ? undefined : JSON.stringify(capabilities);
+  }
+
+  /** What both are parsed from, for the record of a session. */
+  get clientTexts(): ClientTexts {
+    return { clientInfo: this.#clientInfo, clientCapabilities: this.#clientCapabilities };
+  }
+
+  set clientTexts({ clientInfo, clientCapabilities }: ClientTexts) {
+    this.#clientInfo = clientInfo;
+    this.#clientCapabilities = clientCapabilities;
   }
 
   /** The key under which shared limits count the peer: its principal, else the transport's `caller`, else its session. */

@@ -282,10 +282,8 @@ export class Sessions<Live extends LiveSession> {
   // Saving.
 
   #saveNext(copy: HeldCopy<Live>): Promise<boolean> {
-    const saving = (copy.saving ?? Promise.resolve()).then(
-      () => this.#save(copy),
-      () => this.#save(copy),
-    );
+    const save = (): Promise<boolean> => this.#save(copy);
+    const saving = copy.saving === undefined ? save() : copy.saving.then(save, save);
     copy.saving = saving;
     const isDone = (): void => {
       if (copy.saving === saving) copy.saving = undefined;

@@ -56,15 +56,14 @@ export class HttpSession implements LiveSession {
 
   /** Restores a session that another node started, or that this node had dropped. Undefined if this server does not support its revision. */
   static revive(host: StreamHost, record: SessionRecord, caller: string): HttpSession | undefined {
-    const { id, principal, clientInfo, clientCapabilities, logLevel, initialized, changes } = record;
+    const { id, principal, logLevel, initialized, changes } = record;
     const revision = host.server.revisions.find(record.revision);
     if (revision?.era !== "legacy") return undefined;
     const connection = Object.assign(
       new Connection({ transport: "http", session: id, principal, caller }, ownOptions),
       {
         revision,
-        clientInfo,
-        clientCapabilities,
+        clientTexts: record,
         logLevel,
         initialized,
         changes,

@@ -47,8 +47,6 @@ const noStreams: readonly GetStream[] = [];
 
 export class GetStreams {
   readonly #parts: StreamParts;
-  readonly #connection: Connection;
-  readonly #log: SessionLog;
   /** Open streams, least recently connected first. */
   #open: GetStream[] = [];
   /** Streams whose clients have disconnected and may resume them, for the dashboard. */
@@ -70,8 +68,14 @@ export class GetStreams {
 
   constructor(parts: StreamParts) {
     this.#parts = parts;
-    this.#connection = parts.connection;
-    this.#log = parts.log;
+  }
+
+  get #connection(): Connection {
+    return this.#parts.connection;
+  }
+
+  get #log(): SessionLog {
+    return this.#parts.log;
   }
 
   /** The stream that gets messages, if this node holds it. */
