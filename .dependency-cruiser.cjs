@@ -60,8 +60,23 @@ module.exports = {
       },
     },
     {
+      name: "dashboard-imports-public-entries",
+      comment: "The dashboard stands on what anybody can import: public entries, and what all wings share",
+      severity: "error",
+      from: { path: "^src/dashboard/" },
+      to: {
+        path: "^src/",
+        pathNot: [
+          "^src/dashboard/",
+          "^src/(base|protocol)/",
+          "^src/(client|window|transports/(node|fetch))/index\\.ts$",
+        ],
+      },
+    },
+    {
       name: "page-imports-no-server",
-      comment: "The dashboard's page runs in a browser: it is a client, and knows what a server answers",
+      comment:
+        "The dashboard's page runs in a browser: it is a client, and shares protocol data with servers",
       severity: "error",
       from: { path: "^src/dashboard/page/" },
       to: {
@@ -69,6 +84,7 @@ module.exports = {
           "^src/dashboard/page/",
           "^src/dashboard/answers\\.ts$",
           "^src/client/index\\.ts$",
+          "^src/(base|protocol)/",
           "node_modules/(preact|uplot)/",
         ],
       },

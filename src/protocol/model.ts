@@ -192,7 +192,7 @@ export interface Resource {
   readonly mimeType?: string | undefined;
   /** In bytes. */
   readonly size?: number | undefined;
-  /** Whom the resource is for, how important it is, and when it changed. */
+  /** The audience of the resource, its importance, and when it changed. */
   readonly annotations?: Annotations | undefined;
   readonly _meta?: JsonObject | undefined;
 }

@@ -11,7 +11,7 @@ import {
   type ValueKey,
   type ValueKind,
 } from "./engine.ts";
-import { byteLength } from "./stored.ts";
+import { byteLength } from "./log-entries.ts";
 
 /** Something that expires. */
 interface Mortal {

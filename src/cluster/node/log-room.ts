@@ -3,6 +3,8 @@ import type { Logger } from "../../base/logging/logger.ts";
 import { logRejection } from "../../base/logging/rate-limited-log.ts";
 import { Shares } from "../../base/limits/shares.ts";
 import type { AppendOptions, Engine } from "../engine/engine.ts";
+import { wrapEngine } from "../engine/guarded-engine.ts";
+import { byteLength } from "../engine/log-entries.ts";
 import { HeldLogs } from "./held-logs.ts";
 
 /** The limits of all logs together. */
@@ -12,7 +14,7 @@ export interface LogLimits {
   readonly logs: number;
 }
 
-/** Counts what is added to logs. A {@link CountedEngine} calls it. */
+/** Counts what is added to logs. */
 export interface LogCounter {
   connect(engine: Engine): void;
   /** Counts an entry of so many bytes. */
@@ -21,6 +23,27 @@ export interface LogCounter {
   kept(logs: readonly string[], leftMs: number): void;
   /** Called when the log was removed. */
   removed(log: string): void;
+}
+
+/** An engine that counts the entries that this node adds to logs, keeps and removes. */
+export function countEngine(engine: Engine, counter: LogCounter): Engine {
+  counter.connect(engine);
+  return {
+    ...wrapEngine(engine, (operation) => operation()),
+    async append(log, text, options) {
+      const sequence = await engine.append(log, text, options);
+      if (sequence > 0) counter.added(log, byteLength(text), options);
+      return sequence;
+    },
+    async removeLog(log) {
+      await engine.removeLog(log);
+      counter.removed(log);
+    },
+    async follow(logs, keepMs) {
+      await engine.follow(logs, keepMs);
+      counter.kept(logs, keepMs);
+    },
+  };
 }
 
 /** The limits until an endpoint sets its own. */

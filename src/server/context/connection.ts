@@ -9,11 +9,11 @@ import type {
   LogLevel,
   Principal,
 } from "../../protocol/model.ts";
-import { principalKey } from "../../protocol/principal.ts";
-import type { Grant } from "../../protocol/scopes.ts";
-import type { Revision } from "../../protocol/revision.ts";
+import { type Grant, principalKey } from "../../protocol/principal.ts";
+import type { RequestRow, Revision } from "../../protocol/revision.ts";
 import type { Listener, Stream } from "../push/listener.ts";
 import type { RequestId } from "../../base/wire/message.ts";
+import type { StreamEvent } from "../diagnostics/events.ts";
 import { InFlight } from "./in-flight.ts";
 
 const noCapabilities: ClientCapabilities = Object.freeze({});
@@ -24,6 +24,21 @@ export interface Peer {
   readonly clientInfo: Implementation | undefined;
   readonly clientCapabilities: ClientCapabilities;
   readonly logLevel: LogLevel | undefined;
+}
+
+/** A stream as a follower knows it: the same object each time. */
+export interface WrittenStream {
+  readonly kind: StreamEvent["kind"];
+  /** Its log, if it can be resumed. */
+  readonly log?: { eventId(): string | undefined } | undefined;
+}
+
+/** Receives what a transport writes to a followed connection. It must not throw. */
+export interface WriteWatch {
+  /** The body of a reply, or a message on a stream; a pipe has no streams. */
+  wrote(text: string, stream?: WrittenStream, eventId?: string): void;
+  /** A stream was opened, resumed or closed; without `stream` the one of HTTP+SSE. */
+  changed(event: StreamEvent, stream?: WrittenStream): void;
 }
 
 /** What a transport knows of a peer when it connects. */
@@ -116,6 +131,10 @@ export class Connection implements Peer {
   initialized = false;
   /** The position in the log of changes when the session began, in a cluster. */
   changes: string | undefined;
+  /** Set while a window follows its client. A transport calls it with each message that it writes. */
+  follower: WriteWatch | undefined;
+  /** The number of the last decision whether the connection is followed. */
+  followDecision = 0;
   /** The listener of a legacy session; see {@link ServerPort.attach}. */
   listener: Listener | undefined;
 
@@ -181,6 +200,8 @@ export interface Exchange {
   readonly era?: "modern" | undefined;
   /** The modern revision in `_meta`, if the transport has already checked it; the server does not check it again. */
   readonly revision?: Revision | undefined;
+  /** The row of the method in that revision, if the transport has found it; the server does not look it up again. */
+  readonly row?: RequestRow | undefined;
   /** The required scopes, if the transport has already checked that the sender has them; the server does not check them again. */
   readonly checkedScopes?: readonly string[] | undefined;
   /** The sender of this message, if each message is authenticated. @default {the principal of the connection} */

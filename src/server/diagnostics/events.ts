@@ -1,6 +1,5 @@
 // The events that `observe` receives, for metrics, traces and dashboards.
-import { guard } from "../../base/logging/guarded.ts";
-import type { Logger } from "../../base/logging/logger.ts";
+import { guard, type Logger } from "../../base/logging/logger.ts";
 import { RateLimitedLog } from "../../base/logging/rate-limited-log.ts";
 import type { EngineEvent, NodeEvent } from "../../cluster/node/backplane.ts";
 import type { Implementation, Principal } from "../../protocol/model.ts";
@@ -9,7 +8,7 @@ import { identityOf } from "../../protocol/principal.ts";
 /** Receives reports of the parts of a server. */
 export interface Diagnostics {
   readonly logger: Logger;
-  /** Read for each event, because a dashboard adds itself while it is open. */
+  /** Read for each event, because observers come and go. */
   observe?: ((event: ServerEvent) => void) | undefined;
 }
 
@@ -46,6 +45,10 @@ export interface RequestEvent extends PeerEvent {
   readonly outcome: "ok" | "error" | "cancelled";
   /** The JSON-RPC error code; undefined for a result with `isError`. */
   readonly errorCode?: number | undefined;
+  /** The error id that the client got, if the handler threw an unexpected error. */
+  readonly errorId?: string | undefined;
+  /** Why it failed, as the client sees it: the message of the error, or the first text of a result with `isError`. */
+  readonly reason?: string | undefined;
 }
 
 /** The server rejected a message or an HTTP request before it reached a handler. */
@@ -109,6 +112,13 @@ export interface PushEvent {
   /** The session, if it went to one only. */
   readonly session?: string | undefined;
   readonly delivered: number;
+}
+
+/** A notification replaced an earlier one of the same topic, which waited because its reader is slow. */
+export interface MergeEvent {
+  readonly type: "merge";
+  readonly notification: string;
+  readonly key?: string | undefined;
 }
 
 /**
@@ -175,6 +185,7 @@ export type ServerEvent =
   | SubscriptionEvent
   | StreamEvent
   | PushEvent
+  | MergeEvent
   | AskEvent
   | TaskEvent
   | HandlerErrorEvent

@@ -1,6 +1,6 @@
 // The sessions of an endpoint: copies of records in the engine. With several nodes, each may drop its copy at any time.
 import { ignoreRejection } from "../../base/async/promises.ts";
-import { PartKind } from "../../cluster/node/parts.ts";
+import { PartKind } from "../../cluster/node/cluster.ts";
 import type { SessionEnd } from "../diagnostics/events.ts";
 import { HalyardError } from "../../base/errors.ts";
 import type { Principal } from "../../protocol/model.ts";

@@ -18,7 +18,7 @@ import type { Answer } from "../../server/calls/answer.ts";
 import type { Answering } from "../../server/calls/dispatch.ts";
 import type { Tended } from "./edge/heartbeat.ts";
 import type { HttpHeaders, HttpRequest, HttpResponder, RefusalWatch } from "./edge/request.ts";
-import type { CountedRequest } from "./rate-limits/rate-limits.ts";
+import type { CountedRequest } from "./rate-limits.ts";
 import type { HttpSession } from "./session.ts";
 import type { HttpState } from "./state.ts";
 import { EventStream } from "./streams/event-stream.ts";
@@ -124,13 +124,12 @@ export class HttpExchange implements Exchange, Tended, RefusalWatch {
   answer(message: ReadMessage): Answering<RpcResponse>;
   answer(incoming: Incoming): Answering<Answer>;
   answer(incoming: Incoming): Answering<Answer> {
-    this.state.witness?.received(this.connection, incoming);
     return this.state.server.answer(incoming, this);
   }
 
   /** Sends the whole reply. */
   reply(status: number, headers: HttpHeaders, text: string): void {
-    this.state.witness?.wrote(this.connection, text);
+    this.connection.follower?.wrote(text);
     this.responder.reply(status, headers, text);
   }
 

@@ -1,13 +1,12 @@
 // The HTTP+SSE transport of 2024-11-05: one GET stream per client, and a second path for its POSTs.
-import { PartKind } from "../../cluster/node/parts.ts";
+import { PartKind } from "../../cluster/node/cluster.ts";
 import type { Load } from "../../base/limits/loads.ts";
 import type { Principal } from "../../protocol/model.ts";
-import { identityOf, isPast, isSamePrincipal } from "../../protocol/principal.ts";
-import { randomId } from "../../protocol/random-id.ts";
-import { isGranted } from "../../protocol/scopes.ts";
+import { identityOf, isGranted, isPast, isSamePrincipal } from "../../protocol/principal.ts";
+import { randomId } from "../../base/wire/crypto.ts";
 import { encodeTypedEvent, keepAliveComment } from "../../base/wire/sse.ts";
 import { Holdings, roomFor } from "../../base/limits/holdings.ts";
-import { Pipe } from "../../server/pipe/pipe.ts";
+import { Pipe } from "../../server/pipe.ts";
 import { peerOf, type SessionEnd, type StreamEnd } from "../../server/diagnostics/events.ts";
 import { logRejection } from "../../base/logging/rate-limited-log.ts";
 import { isTaken } from "../../server/calls/answer.ts";
@@ -20,15 +19,16 @@ import type { EventSink, HttpBody, HttpRequest, HttpResponder } from "./edge/req
 import type { HttpExchange } from "./exchange.ts";
 import type { Filled } from "../../base/options.ts";
 import type { LegacySseOptions } from "./options.ts";
-import { refuseContentType } from "./guard/guard.ts";
+import { refuseContentType } from "./guard.ts";
 import type { Tended } from "./edge/heartbeat.ts";
 import { refuseUnpermitted } from "./permission.ts";
-import { accept, eventHeaders, refuseWith, refuseClosing } from "./edge/replies.ts";
+import { accept, eventHeaders, refuseClosing, refuseWith } from "./edge/replies.ts";
 
 /** A client that has a stream of HTTP+SSE. */
 export interface LegacySseClient {
   readonly pipe: Pipe;
   readonly sink: EventSink;
+  readonly openedAt: number;
   /** Updated with each POST: the stream ends when its newest token expires, since a reconnect would lose the session. */
   principal: Principal | undefined;
   /** Whether the client does not read its stream, so that further responses would pile up. */
@@ -135,7 +135,7 @@ export class LegacySse {
       },
     );
     sink.onDrain(() => pipe.drained());
-    const client: LegacySseClient = { pipe, sink, principal, isBehind: false };
+    const client: LegacySseClient = { pipe, sink, openedAt: performance.now(), principal, isBehind: false };
     this.#tell(client, "opened");
     this.clients.set(token, client);
     this.#held.add(caller, client);
@@ -148,8 +148,7 @@ export class LegacySse {
     });
   }
 
-  #write({ pipe, sink }: LegacySseClient, text: string): boolean {
-    this.#state.witness?.wrote(pipe.connection, text);
+  #write({ sink }: LegacySseClient, text: string): boolean {
     return sink.write(encodeTypedEvent("message", text));
   }
 
@@ -158,11 +157,11 @@ export class LegacySse {
     state: "opened" | "closed",
     reason?: StreamEnd,
   ): void {
-    const { server, witness } = this.#state;
+    const { server } = this.#state;
     const stream = { type: "stream", kind: "sse", state, reason, bytes: 0, backlog: sink.unsent } as const;
     const event = { ...stream, ...peerOf(connection) };
     server.observe?.(event);
-    witness?.changed(connection, event);
+    connection.follower?.changed(event);
   }
 
   /** Lets running calls finish within `graceMs`, then ends the stream, in the background. */
@@ -288,7 +287,6 @@ export class LegacySse {
     { incoming, principal, checkedScopes, counted }: PassedMessage,
     load: Load,
   ): void {
-    this.#state.witness?.received(client.pipe.connection, incoming);
     client.principal = principal;
     counted?.retain();
     const release = load.hold();

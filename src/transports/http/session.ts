@@ -8,7 +8,7 @@ import type { ServerPort } from "../../server/calls/port.ts";
 import type { LiveSession } from "../../server/session/live-session.ts";
 import type { RequestId } from "../../base/wire/message.ts";
 import type { SessionRecord } from "../../server/session/record.ts";
-import { randomId } from "../../protocol/random-id.ts";
+import { randomId } from "../../base/wire/crypto.ts";
 import { SavedState } from "./saved-state.ts";
 import { SessionStreams } from "./streams/session-streams.ts";
 import type { StreamHost } from "./streams/host.ts";

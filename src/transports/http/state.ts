@@ -2,7 +2,7 @@
 import { ignoreRejection } from "../../base/async/promises.ts";
 import type { Cluster } from "../../cluster/node/cluster.ts";
 import { RateLimitedLog } from "../../base/logging/rate-limited-log.ts";
-import { internalError } from "../../base/logging/error-ids.ts";
+import { internalError } from "../../base/logging/logger.ts";
 import { HalyardError } from "../../base/errors.ts";
 import type { Connection } from "../../server/context/connection.ts";
 import type { ServerPort } from "../../server/calls/port.ts";
@@ -10,12 +10,11 @@ import { logKeptMs } from "../../server/session/limits.ts";
 import { Sessions } from "../../server/session/sessions.ts";
 import { Heartbeat, type Tended } from "./edge/heartbeat.ts";
 import type { HttpResponder } from "./edge/request.ts";
-import type { HttpSettings } from "./options.ts";
+import type { HttpSettings } from "./settings.ts";
 import { Listens } from "./streams/listens.ts";
 import { refuseWith, replyError } from "./edge/replies.ts";
 import { HttpSession } from "./session.ts";
 import type { SessionStreams } from "./streams/session-streams.ts";
-import type { Witness } from "./streams/host.ts";
 import { Unsent } from "./edge/unsent.ts";
 
 /** How many records of sessions are read at once, to see whether the sessions still exist. */
@@ -32,7 +31,7 @@ export class HttpState implements Tended {
   readonly rateLimitedLog: RateLimitedLog;
   /** Whether the server is closing: running calls may finish, and new ones are refused. */
   closing = false;
-  witness: Witness | undefined;
+  openStreams = 0;
   readonly listens: Listens;
   /** Resolves when this node has joined the cluster, if there is one. Work that needs the other nodes waits for it. */
   readonly joined: Promise<void>;
