@@ -84,11 +84,10 @@ function valueOf(property: ts.ObjectLiteralElementLike): ts.Expression | undefin
   return ts.isPropertyAssignment(property) ? property.initializer : (property.name as ts.Expression);
 }
 
-/** Whether every bundler sees that evaluating it does nothing else. */
+/** Whether every bundler sees that evaluating it does nothing else. They doubt arithmetic: it could call a method of an object. */
 function isPlain(value: ts.Expression): boolean {
   if (ts.isClassExpression(value)) return value.members.every(isPlainMember);
   if (ts.isPrefixUnaryExpression(value)) return isPlain(value.operand);
-  if (ts.isBinaryExpression(value)) return isPlain(value.left) && isPlain(value.right);
   return (
     ts.isLiteralExpression(value) ||
     ts.isIdentifier(value) ||

@@ -122,13 +122,13 @@ const runBy: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   "docs/guides/cluster.md": {
     nginx: "test/deploy/cluster.test.ts",
     yaml: "test/deploy/cluster.test.ts",
-    sh: "test/cluster/run.test.ts",
+    sh: "test/cluster/run.long.test.ts",
   },
   "docs/guides/cluster-operations.md": { sh: "test/deploy/cluster.test.ts" },
   "docs/guides/health.md": { yaml: "test/transports/http/health.test.ts" },
   "docs/guides/dashboard.md": { text: "test/dashboard/serving.test.ts" },
-  "docs/guides/why-silent.md": { sh: "test/dashboard/silence.test.ts" },
-  "docs/guides/mounting.md": { sh: "test/runtimes/runtimes.test.ts" },
+  "docs/guides/why-silent.md": { sh: "test/dashboard/silence.long.test.ts" },
+  "docs/guides/mounting.md": { sh: "test/runtimes/runtimes.registry.test.ts" },
   "docs/guides/hosts.md": {
     json: "test/hosts.test.ts",
     toml: "test/hosts.test.ts",

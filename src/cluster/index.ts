@@ -8,5 +8,4 @@ export type {
   EngineJoin,
   LogEntry,
 } from "./engine/engine.ts";
-export { backplaneOf } from "./backplane-of.ts";
-export { memoryBackplane } from "./memory.ts";
+export { backplaneOf, memoryBackplane } from "./backplane-of.ts";

@@ -10,7 +10,7 @@ import {
   type HttpOptions,
   type ServedEndpoint,
 } from "../transports/fetch/index.ts";
-import type { NodeSiteHandler } from "../transports/node/index.ts";
+import type { NodeDashboardHandler } from "./platform/node-dashboard-handler.ts";
 import { randomId } from "../base/wire/crypto.ts";
 import { type Backing, DashboardSite, type Place } from "./http/site.ts";
 import { Token } from "./http/token.ts";
@@ -24,7 +24,7 @@ const tokenBytes = 24;
 export class OneDashboard implements EndpointDashboard {
   readonly #settings: DashboardSettings;
   readonly #mounted: DashboardSite;
-  #nodeHandler: NodeSiteHandler | undefined;
+  #nodeHandler: NodeDashboardHandler | undefined;
   #fetchHandler: FetchSiteHandler | undefined;
   /** Set from the beginning of `serve` or `attach` until `detach`. */
   #isTaken = false;
@@ -43,7 +43,7 @@ export class OneDashboard implements EndpointDashboard {
     return this.#port && `${originOf(this.#port)}/${this.#token?.fragment ?? ""}`;
   }
 
-  get nodeHandler(): NodeSiteHandler {
+  get nodeHandler(): NodeDashboardHandler {
     this.#requireToken("nodeHandler");
     return (this.#nodeHandler ??= platform.nodeHandler(this.#mounted));
   }

@@ -1,5 +1,5 @@
 // Serves a peer over one pipe for all messages in both directions: stdio, the in-memory pair, HTTP+SSE and sockets use it.
-import { newIdOn } from "../cluster/node/node-ids.ts";
+import { newIdOn } from "../cluster/node/cluster.ts";
 import { errorCodes } from "../base/errors.ts";
 import { func, type Known } from "../base/kinds.ts";
 import { checkOptions } from "../base/options.ts";
@@ -56,9 +56,16 @@ export interface PipeOptions {
   readonly onFailure?: ((errorId: string, error: unknown) => void) | undefined;
 }
 
-const { session: _session, sharesPipe: _sharesPipe, ...peer } = knownConnection;
-
-const knownOptions: Known<PipeOptions> = { ...peer, permits: func, onResume: func };
+/** Named one by one: bundlers keep what is taken out of an object by destructuring, even if nothing uses it. */
+const knownOptions: Known<PipeOptions> = {
+  transport: knownConnection.transport,
+  principal: knownConnection.principal,
+  peerIsUser: knownConnection.peerIsUser,
+  caller: knownConnection.caller,
+  onFailure: knownConnection.onFailure,
+  permits: func,
+  onResume: func,
+};
 
 /** Options of {@link Pipe.receive}. */
 export interface ReceiveOptions extends Pick<Exchange, "principal" | "checkedScopes" | "load"> {

@@ -2,13 +2,14 @@
 import { readFileSync } from "node:fs";
 import { beforeEach, describe, expect, test } from "vitest";
 import { allowBeyondSchema } from "../support/schemas/witness.ts";
+import { isEverything } from "../support/tier.ts";
 import { type Report, runCampaign, tryBatch } from "./campaign.ts";
 import { everythingHttp, everythingStdio } from "./everything-targets.ts";
 import { decodeInput, type Input } from "./input.ts";
 import { localFetch, localHttp } from "./local-targets.ts";
 import type { Target } from "./target.ts";
 
-const seconds = Number(process.env["HALYARD_FUZZ_SECONDS"] ?? 20);
+const seconds = Number(process.env["HALYARD_FUZZ_SECONDS"] ?? (isEverything ? 60 : 5));
 const seed = Number(process.env["HALYARD_FUZZ_SEED"] ?? 1);
 const repeated = process.env["HALYARD_FUZZ_INPUT"];
 

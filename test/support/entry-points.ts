@@ -83,7 +83,7 @@ export const entryPoints: Readonly<Record<string, EntryPoint>> = {
   serveHttp: {
     give: (options) => serveHttp(new McpServer(info), options),
     needed: { port: 0 },
-    type: ["src/transports/node/index.ts", "ServeHttpOptions"],
+    type: ["src/transports/node/serve.ts", "ServeHttpOptions"],
   },
   nodeHandler: {
     give: (options) => nodeHandler(new McpServer(info), options),

@@ -1,9 +1,9 @@
-// The nodes that serve together, as one of them sees them. A process without a backplane is a cluster of one.
+// The nodes that serve together, as one of them sees them, and ids that name a node. A process without a backplane is a cluster of one.
 import type { JsonObject } from "../../base/wire/message.ts";
 import type { BusHandler } from "./bus.ts";
 import type { Engine, LogEntry, ValueKind } from "../engine/engine.ts";
 import type { LogReader } from "./feed.ts";
-import type { Outcome, Passed, Taker } from "./forwarding.ts";
+import type { Passed, PassOutcome, Taker } from "./forwarding.ts";
 import type { LogLimits } from "./log-room.ts";
 import type { ClusterNode } from "./presence.ts";
 
@@ -135,7 +135,7 @@ export interface Forwards {
    * Passes a message to the node that it belongs to: first the key, and the body only if that node expects it. Rejects with
    * `BACKPLANE_UNAVAILABLE` if it was not passed on, because the engine fails or the caller has too many bytes in transit.
    */
-  pass(passed: Passed): Promise<Outcome>;
+  pass(passed: Passed): Promise<PassOutcome>;
   /** Sends a short message to a node, or to all. Resolves when the engine has it; rejects as {@link Forwards.pass} does. */
   tell(caller: string, to: string, kind: string, body: JsonObject): Promise<void>;
 }
@@ -168,3 +168,16 @@ export type Parts = ReadonlyMap<PartKind<unknown>, unknown>;
 
 /** The type of the part of a kind. */
 export type PartOf<Kind> = Kind extends PartKind<infer Part> ? Part : never;
+
+const idPattern = /^([\w-]{12})\.[\da-f-]{36}$/;
+
+/** An unguessable id. In a cluster, it begins with the id of this node. */
+export function newIdOn({ node }: Pick<Cluster, "node">): string {
+  const id = crypto.randomUUID();
+  return node === "" ? id : `${node}.${id}`;
+}
+
+/** The node that made this id, if the id names one. Clients may send any value. */
+export function nodeOf(id: unknown): string | undefined {
+  return typeof id === "string" ? idPattern.exec(id)?.[1] : undefined;
+}

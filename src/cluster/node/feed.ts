@@ -47,12 +47,10 @@ export class Feed {
     this.#reader = reader;
   }
 
-  /** The sequence number of the last entry that was passed on. */
   get position(): number {
     return this.#position;
   }
 
-  /** Begins to pass entries on: those after `last`, or all without it. */
   start(last: LogEntry | undefined): void {
     const early = this.#early;
     if (early === undefined) return;
@@ -85,14 +83,12 @@ export class Feed {
     this.#losses++;
   }
 
-  /** Reads missing entries. Rejects if the engine fails. */
   catchUp(): Promise<void> {
     if (this.#early !== undefined) return Promise.resolve();
     this.#mustReadAgain = true;
     return (this.#reading ??= this.#read().finally(() => (this.#reading = undefined)));
   }
 
-  /** Reads missing entries, and tries again until it succeeds. */
   catchUpSoon(): void {
     this.catchUp().then(
       () => (this.#pauseMs = firstPauseMs),

@@ -29,7 +29,7 @@ export interface Passed {
  * The outcome: the answer of the other node; or that the message was not passed on, because the node is gone or does not answer;
  * or that the node may have it but has not confirmed it.
  */
-export type Outcome =
+export type PassOutcome =
   | { readonly state: "answered"; readonly answer: JsonObject }
   | { readonly state: "gone" | "silent" | "unconfirmed" };
 
@@ -72,7 +72,7 @@ export class Forwarding {
     };
   }
 
-  async pass({ caller, node, kind, key, body }: Passed): Promise<Outcome> {
+  async pass({ caller, node, kind, key, body }: Passed): Promise<PassOutcome> {
     const { bus } = this.#cluster;
     const expected = await this.#count(caller, key, () => bus.request(node, `${kind}?`, key, answerMs));
     if (expected === undefined) return { state: this.#cluster.hears(node) ? "silent" : "gone" };

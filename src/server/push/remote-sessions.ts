@@ -1,6 +1,5 @@
 // Reaches sessions of other nodes: through their log, or through the node that has their pipe.
-import type { Cluster } from "../../cluster/node/cluster.ts";
-import { nodeOf } from "../../cluster/node/node-ids.ts";
+import { type Cluster, nodeOf } from "../../cluster/node/cluster.ts";
 import { HalyardError } from "../../base/errors.ts";
 import { maxEntryBytes } from "../../cluster/engine/engine.ts";
 import { entryText, smallEntryText } from "../../cluster/engine/log-entries.ts";

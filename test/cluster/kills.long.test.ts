@@ -9,10 +9,8 @@ import { until } from "../support/turns.ts";
 import { clusterEngines } from "./engines.ts";
 import { type NodeName, nodeNames, Nodes, victim } from "./nodes.ts";
 
-const isLong = process.env["HALYARD_CLUSTER"] === "1";
-
 /** Milliseconds that a node is halted at least, longer than its lease. */
-const haltMs = isLong ? 60_000 : 8000;
+const haltMs = 60_000;
 
 const gone = /^The node that ran this call is gone/;
 const isResponse = (id: string) => (message: JsonObject) =>

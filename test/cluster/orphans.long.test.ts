@@ -7,8 +7,7 @@ import type { EventReply } from "../support/event-reply.ts";
 import { logDataOf, SessionClient } from "../support/sessions.ts";
 import { until } from "../support/turns.ts";
 
-/** Two thousand with HALYARD_CLUSTER=1, since all clients and nodes share one process. */
-const streams = process.env["HALYARD_CLUSTER"] === "1" ? 2000 : 300;
+const streams = 2000;
 const atOnce = 100;
 
 /** Does the work for each item, some at a time. */

@@ -10,7 +10,6 @@ import {
   arrived,
   engineNames,
   hasBeen,
-  isLong,
   isUpdate,
   modernStatus,
   numbersOn,
@@ -23,9 +22,8 @@ expectNoUnhandledRejections();
 
 const note = { uri: "note:///a" };
 
-// Both engines only where there is time: most of it is spent waiting.
-describe.each(engineNames.slice(0, isLong ? 2 : 1))("%s", (name) => {
-  test.each([200, 2000].filter((delayMs) => isLong || delayMs < 1000))(
+describe.each(engineNames)("%s", (name) => {
+  test.each([200, 2000])(
     "%s ms for each command: everything works, in order and once",
     async (delayMs) => {
       const { one, other } = await twoNodes(name);
@@ -72,27 +70,23 @@ describe.skipIf(!hasEngine("redis-server"))("CLIENT PAUSE", () => {
     expect(numbersOn(stream)).toEqual([1, 2, 3]);
   });
 
-  test.skipIf(!isLong)(
-    "longer than the deadline: pushes fail, and then everything works again",
-    async () => {
-      const { engine, one, other } = await twoNodes("redis-server");
-      const client = await SessionClient.open(one);
-      const stream = await clientAt(other, client).get();
-      engine.cli("client", "pause", "12000");
-      await expect(push(one, client.id, 1)).rejects.toMatchObject({ code: "BACKPLANE_UNAVAILABLE" });
-      await hasBeen(one, "lost");
-      await expect(push(one, client.id, 2)).rejects.toMatchObject({ code: "BACKPLANE_UNAVAILABLE" });
-      await until(
-        () => timesOf(one, "back") === 1 && timesOf(other, "back") === timesOf(other, "lost"),
-        30_000,
-      );
-      await allBack(one);
-      await push(one, client.id, 3);
-      await arrived(stream, 3);
-      const numbers = numbersOn(stream);
-      expect(numbers.at(-1)).toBe(3);
-      expect(new Set(numbers).size).toBe(numbers.length);
-    },
-    60_000,
-  );
+  test("longer than the deadline: pushes fail, and then everything works again", async () => {
+    const { engine, one, other } = await twoNodes("redis-server");
+    const client = await SessionClient.open(one);
+    const stream = await clientAt(other, client).get();
+    engine.cli("client", "pause", "12000");
+    await expect(push(one, client.id, 1)).rejects.toMatchObject({ code: "BACKPLANE_UNAVAILABLE" });
+    await hasBeen(one, "lost");
+    await expect(push(one, client.id, 2)).rejects.toMatchObject({ code: "BACKPLANE_UNAVAILABLE" });
+    await until(
+      () => timesOf(one, "back") === 1 && timesOf(other, "back") === timesOf(other, "lost"),
+      30_000,
+    );
+    await allBack(one);
+    await push(one, client.id, 3);
+    await arrived(stream, 3);
+    const numbers = numbersOn(stream);
+    expect(numbers.at(-1)).toBe(3);
+    expect(new Set(numbers).size).toBe(numbers.length);
+  }, 60_000);
 });

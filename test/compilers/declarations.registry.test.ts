@@ -1,5 +1,5 @@
 // The declarations of the packed package, compiled as users do: with each TypeScript since 5.4, without `skipLibCheck`. The others
-// are installed from the registry first, so they run with HALYARD_COMPILERS=1 only.
+// are installed from the registry first.
 import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -101,7 +101,7 @@ test("the settings of docs/guides/javascript.md compile with the TypeScript of t
   expect(await compile(ours, user, files, options)).toBe("");
 }, 300_000);
 
-describe.skipIf(process.env["HALYARD_COMPILERS"] !== "1")("compilers since 5.4", () => {
+describe("compilers since 5.4", () => {
   let folder: string;
 
   beforeAll(async () => {

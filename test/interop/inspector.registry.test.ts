@@ -1,4 +1,4 @@
-// The MCP Inspector's command line drives the demo. It has to be installed first, so it runs with HALYARD_INSPECTOR=1 only.
+// The MCP Inspector's command line drives the demo. It is installed first.
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Demo, startDemo } from "../support/demo.ts";
@@ -109,7 +109,7 @@ function fails(message: string): Outcome {
   return { code: 1, result: undefined, error: { message } };
 }
 
-describe.skipIf(process.env["HALYARD_INSPECTOR"] !== "1")("the Inspector", () => {
+describe("the Inspector", () => {
   let inspector: Inspector;
   let demo: Demo;
   /** What has begun is ended, even where the rest has not. */

@@ -5,12 +5,7 @@ import { backplaneContract } from "halyard/testing";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { backplanes, type RunningBackplane, startBackplane } from "../../support/backplanes.ts";
 
-/** Further clients of Redis with HALYARD_CLUSTER=1: one of each engine is enough to see what breaks. */
-const rows = backplanes.filter(
-  ({ name }) => process.env["HALYARD_CLUSTER"] === "1" || !/ioredis|Cluster/.test(name),
-);
-
-describe.each(rows)("backplaneContract · $name", (row) => {
+describe.each(backplanes)("backplaneContract · $name", (row) => {
   let running: RunningBackplane;
   beforeAll(async () => {
     running = await startBackplane(row);

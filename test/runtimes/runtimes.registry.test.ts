@@ -52,7 +52,7 @@ async function endOf(server: Started): Promise<Omit<Ended, "stdout">> {
 
 const cleanEnd = { code: 0, stderr: "" };
 
-describe.skipIf(process.env["HALYARD_RUNTIMES"] !== "1")("the packed package", { timeout: 60_000 }, () => {
+describe("the packed package", { timeout: 60_000 }, () => {
   beforeAll(async () => {
     runtimes = await Runtimes.install();
   }, 300_000);
