@@ -28,7 +28,7 @@ export interface WindowServer {
 
 /**
  * Looks inside one server while it runs: what happens, what is open, what one client sends and gets. Nothing of it costs anything
- * until you use it, except that the server lists its running calls from the moment that you open the window.
+ * until you use it. From the first use of anything but `observe` on, the server keeps a list of its running calls.
  */
 export interface ServerWindow {
   readonly server: WindowServer;
@@ -124,8 +124,7 @@ class OpenWindow implements ServerWindow {
     this.#inside = new Inside(port, core, calls);
     this.#snapshots = new Snapshots(this.#inside);
     this.#around = new Around(core.window, calls, logger);
-    core.window.calls = calls;
-    followForOthers(this.nodes, (options, take) => this.#follows.follow(options, take));
+    followForOthers(this.nodes, (options, take) => this.#followHere(options, take));
   }
 
   observe(observer: Observer): () => void {
@@ -134,11 +133,13 @@ class OpenWindow implements ServerWindow {
   }
 
   counts(): WindowCounts {
+    this.#listCalls();
     return this.#snapshots.counts();
   }
 
   snapshot<Kind extends keyof Views>(kind: Kind, options: SnapshotOptions = {}): SnapshotPage<Views[Kind]> {
     checkOptions({ subject: "snapshot" }, options, knownSnapshot);
+    this.#listCalls();
     return this.#snapshots.of(kind, options);
   }
 
@@ -146,18 +147,29 @@ class OpenWindow implements ServerWindow {
     checkOptions({ subject: "follow" }, options, knownFollow);
     assertFunction("follow", follower);
     const { peer, everywhere = false } = options;
-    if (!everywhere || this.nodes.isAlone || peer === undefined)
-      return this.#follows.follow(options, follower);
+    if (!everywhere || this.nodes.isAlone || peer === undefined) return this.#followHere(options, follower);
     return this.#followAll(peer, options, follower);
   }
 
   around(hook: AroundHook): () => void {
     assertFunction("around", hook);
+    this.#listCalls();
     return this.#around.add(hook);
   }
 
   end(peer: string): Promise<PeerEnd> {
     return endPeer(this.#inside, peer);
+  }
+
+  #followHere(options: FollowOptions, follower: Follower): Follow {
+    this.#listCalls();
+    return this.#follows.follow(options, follower);
+  }
+
+  /** Lists running calls from now on: those that run already are not known. */
+  #listCalls(): void {
+    const { core, calls } = this.#inside;
+    core.window.calls = calls;
   }
 
   /** One queue for this node and the others, so that the follower gets one batch at a time. */
@@ -169,7 +181,7 @@ class OpenWindow implements ServerWindow {
       queue.addAll(batch, dropped);
       queue.deliver();
     };
-    const here = this.#follows.follow({ peer }, take);
+    const here = this.#followHere({ peer }, take);
     const stopElsewhere = followElsewhere(this.nodes, peer, (batch, dropped) => void take(batch, dropped));
     return {
       flush: () => here.flush(),

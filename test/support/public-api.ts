@@ -31,6 +31,7 @@ export const sources = {
   "halyard/client": "src/client/index.ts",
   "halyard/client/oauth": "src/client/oauth/index.ts",
   "halyard/dashboard": "src/dashboard/index.ts",
+  "halyard/window": "src/window/index.ts",
   "halyard/testing": "src/testing/index.ts",
 } as const;
 
