@@ -61,7 +61,8 @@ module.exports = {
     },
     {
       name: "page-imports-no-server",
-      comment: "The dashboard's page runs in a browser: it is a client, and knows what a server answers",
+      comment:
+        "The dashboard's page runs in a browser: it is a client, and shares protocol data with servers",
       severity: "error",
       from: { path: "^src/dashboard/page/" },
       to: {
@@ -69,6 +70,7 @@ module.exports = {
           "^src/dashboard/page/",
           "^src/dashboard/answers\\.ts$",
           "^src/client/index\\.ts$",
+          "^src/(base|protocol)/",
           "node_modules/(preact|uplot)/",
         ],
       },

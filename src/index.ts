@@ -52,7 +52,7 @@ export type {
   ToolAnnotations,
   ToolSchema,
 } from "./protocol/model.ts";
-export type { TemplateParams } from "./protocol/template-params.ts";
+export type { TemplateParams } from "./protocol/uri-template.ts";
 export { UriTemplate } from "./protocol/uri-template.ts";
 export type { AnySchema, JsonSchema } from "./protocol/schema/compile.ts";
 export type { StandardSchema } from "./protocol/schema/standard.ts";
@@ -64,7 +64,7 @@ export {
   result,
   text,
   ToolResult,
-} from "./server/results/results.ts";
+} from "./server/catalogue/results.ts";
 export type { RequestStateOptions } from "./server/request-state/options.ts";
 export type { CompletionHandler } from "./server/catalogue/completers.ts";
 export type { MethodDefinition, RequestHandler } from "./server/catalogue/methods.ts";
@@ -97,7 +97,7 @@ export type {
 } from "./server/calls/middleware.ts";
 export type { ServerOptions } from "./server/options.ts";
 export type { ServerLimits } from "./server/settings/limits.ts";
-export type { ServerMode } from "./server/settings/settings.ts";
+export type { ServerMode } from "./server/settings/options.ts";
 export type { Push } from "./server/push.ts";
 export type { Servable } from "./server/calls/port.ts";
 export { type ClusterView, McpServer } from "./server/server.ts";

@@ -217,7 +217,7 @@ async function probeWaitingOutput(limit: number): Promise<void> {
 }
 
 async function probeGrace(limit: number): Promise<void> {
-  // The time that is left is measured too, and must not go on by itself.
+  // A test below measures the remaining time, so the clock must stand still.
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"] });
   const server = new McpServer(info);
   server.tool("hang", {}, () => new Promise<string>(() => {}));

@@ -8,7 +8,7 @@ const root = fileURLToPath(new URL("../src/", import.meta.url));
 
 /** What each file needs the time of day for. */
 const readers: Readonly<Record<string, string>> = {
-  "base/async/age.ts": "what must not be kept too long is as old as either clock says",
+  "base/async/timers.ts": "what must not be kept too long is as old as either clock says",
   "auth/claims.ts": "the dates of a token",
   "auth/development.ts": "the dates of a token",
   "auth/introspection.ts": "the dates of a token",

@@ -30,7 +30,7 @@ export const sections: readonly Section[] = [
     rows: [
       { file: "base/wire/limits.ts", of: "MessageLimits", prefix: "limits." },
       { file: "server/settings/limits.ts", of: "ServerLimits", prefix: "limits." },
-      { file: "server/settings/settings.ts", of: "CoreOptions", only: ["pageSize"] },
+      { file: "server/settings/options.ts", of: "CoreOptions" },
       { file: "protocol/uri.ts", constants: ["maxUriLength"] },
       { file: "base/wire/message.ts", constants: ["maxIdLength"] },
       { file: "server/methods/handshake.ts", constants: ["maxClientLength"] },
@@ -77,7 +77,6 @@ export const sections: readonly Section[] = [
       {
         file: "server/request-state/options.ts",
         of: "RequestStateOptions",
-        only: ["ttlMs", "maxBytes", "maxMarks"],
       },
     ],
   },
@@ -85,7 +84,7 @@ export const sections: readonly Section[] = [
     heading: "Stdio",
     intro: "Options of `serveStdio`.",
     rows: [
-      { file: "transports/stdio/index.ts", of: "StdioOptions", only: ["graceMs"] },
+      { file: "transports/stdio/index.ts", of: "StdioOptions" },
       { file: "transports/stdio/writer.ts", constants: ["highWater"] },
     ],
   },
@@ -94,9 +93,9 @@ export const sections: readonly Section[] = [
     intro: "Options of `serveHttp`, `nodeHandler` and `fetchHandler`; `defaultHttpLimits` has the defaults.",
     rows: [
       { file: "server/session/limits.ts", of: "SessionLimits", prefix: "limits." },
-      { file: "transports/http/streams/log-limits.ts", of: "StreamLogLimits", prefix: "limits." },
+      { file: "transports/http/limits.ts", of: "StreamLogLimits", prefix: "limits." },
       { file: "transports/http/streams/listens.ts", of: "ListenLimits", prefix: "limits." },
-      { file: "transports/http/options.ts", of: "HttpLimits", prefix: "limits." },
+      { file: "transports/http/limits.ts", of: "HttpLimits", prefix: "limits." },
     ],
   },
   {
@@ -122,22 +121,21 @@ export const sections: readonly Section[] = [
     heading: "Rate limits",
     intro:
       "Set them with `rateLimit: { perPrincipal, perAddress }` of `serveHttp`, `nodeHandler` and `fetchHandler`; `false` turns them off, `Infinity` is no limit, and `defaultCallerLimits` has the defaults. They apply to each principal if you set `auth`, and to each address if you set `trustProxy` or `perAddress`. Without these options, a server counts nothing.",
-    rows: [{ file: "transports/http/rate-limits/options.ts", of: "CallerLimits" }],
+    rows: [{ file: "transports/http/rate-limit-options.ts", of: "CallerLimits" }],
   },
   {
     heading: "Authorization",
     intro:
       "Options of `bearerAuth`; the last two rows hold for `auth` of your own and for `developmentIssuer`.",
     rows: [
-      { file: "auth/options.ts", of: "BearerAuthOptions", only: ["clockToleranceSeconds"] },
+      { file: "auth/options.ts", of: "BearerAuthOptions" },
       { file: "auth/bearer.ts", constants: ["maxTokenLength"] },
       { file: "auth/jwt.ts", constants: ["maxTries"] },
-      { file: "auth/bounded-fetch.ts", constants: ["maxBytes"] },
+      { file: "auth/authorization-server.ts", constants: ["maxBytes"] },
       {
         file: "auth/introspection.ts",
         of: "IntrospectionOptions",
         prefix: "introspection.",
-        only: ["cacheSeconds"],
       },
       { file: "auth/introspection.ts", constants: ["maxAsking", "maxKept"] },
       { file: "auth/authenticate.ts", constants: ["maxBodyLength"] },
@@ -148,7 +146,7 @@ export const sections: readonly Section[] = [
     heading: "Cluster",
     intro: "Options of every [backplane](backplane.md).",
     rows: [
-      { file: "cluster/engine/engine.ts", of: "BackplaneOptions", only: ["leaseMs"] },
+      { file: "cluster/engine/engine.ts", of: "BackplaneOptions" },
       { file: "cluster/engine/engine.ts", constants: ["maxLogEntries", "maxLogBytes"] },
     ],
   },

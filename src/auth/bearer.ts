@@ -1,10 +1,17 @@
 // An OAuth resource server: verifies bearer tokens, refuses others, and serves the metadata that clients need.
 import type { JSONWebKeySet } from "jose";
-import { addressKey } from "../base/limits/address-key.ts";
+import { addressKey } from "../base/addresses.ts";
 import type { Principal } from "../protocol/model.ts";
-import { isGranted } from "../protocol/scopes.ts";
-import { claimMistake, type ClaimRules, type TokenClaims, toPrincipal } from "./claims.ts";
-import { Discovery } from "./discovery.ts";
+import { isGranted } from "../protocol/principal.ts";
+import {
+  claimMistake,
+  type ClaimRules,
+  type TokenClaims,
+  toPrincipal,
+  Unavailable,
+  type Verify,
+} from "./claims.ts";
+import { Discovery } from "./authorization-server.ts";
 import {
   type Auth,
   type Authenticated,
@@ -17,7 +24,6 @@ import { introspector } from "./introspection.ts";
 import { jwtVerifier } from "./jwt.ts";
 import { metadataPaths, metadataUrl, resourceMetadata } from "./metadata.ts";
 import { asymmetricAlgorithms, type BearerAuthOptions, checkBearerAuth } from "./options.ts";
-import { Unavailable, type Verify } from "./verify.ts";
 
 /**
  * Protects an endpoint with OAuth: it accepts only bearer tokens that the given authorization servers issued for this resource.

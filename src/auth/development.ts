@@ -3,14 +3,14 @@ import { exportJWK, generateKeyPair, type JSONWebKeySet, SignJWT } from "jose";
 import { clip, ConfigurationError } from "../base/errors.ts";
 import { filledText, type Known, numberFrom, plainObject, text, texts } from "../base/kinds.ts";
 import { checkOptions } from "../base/options.ts";
-import { randomId } from "../protocol/random-id.ts";
-import { scopesProblem } from "../protocol/scopes.ts";
-import { isLoopback, isLoopbackAddress } from "../base/wire/loopback.ts";
+import { randomId } from "../base/wire/crypto.ts";
+import { scopesProblem } from "../protocol/principal.ts";
+import { isLoopback, isLoopbackAddress } from "../base/addresses.ts";
 import type { JsonObject } from "../base/wire/message.ts";
 import type { Auth, EndpointPlace, RequestHead } from "./authenticate.ts";
 import { protectWith } from "./bearer.ts";
 import { type BearerAuthOptions, knownBearerOptions } from "./options.ts";
-import { urlProblem } from "./urls.ts";
+import { urlProblem } from "./authorization-server.ts";
 
 /** Options of {@link developmentIssuer}; all are optional, and mean the same as for `bearerAuth`. */
 export interface DevelopmentIssuerOptions extends Pick<

@@ -7,9 +7,8 @@ import {
   processIntrospectionResponse,
 } from "oauth4webapi";
 import { Shares } from "../base/limits/shares.ts";
-import type { TokenClaims } from "./claims.ts";
-import { type Discovery, requestOptions } from "./discovery.ts";
-import { Unavailable, type Verify } from "./verify.ts";
+import { type TokenClaims, Unavailable, type Verify } from "./claims.ts";
+import { type Discovery, requestOptions } from "./authorization-server.ts";
 import { Holdings } from "../base/limits/holdings.ts";
 import { toBase64Url } from "../base/wire/base64.ts";
 

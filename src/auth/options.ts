@@ -17,10 +17,10 @@ import {
   texts,
 } from "../base/kinds.ts";
 import { checkOptions } from "../base/options.ts";
-import { scopesProblem } from "../protocol/scopes.ts";
+import { scopesProblem } from "../protocol/principal.ts";
 import type { TokenClaims } from "./claims.ts";
 import type { IntrospectionOptions } from "./introspection.ts";
-import { urlProblem } from "./urls.ts";
+import { urlProblem } from "./authorization-server.ts";
 
 /** Options of `bearerAuth`. By default, tokens are JWTs, and the metadata of their issuer names the keys. */
 export interface BearerAuthOptions {

@@ -1,5 +1,5 @@
 // The client of one server, as its user calls it. Each method takes a few lines over the calls and the features of the client.
-import { AsyncClosing } from "../base/async/disposal.ts";
+import { AsyncClosing } from "../base/async/ending.ts";
 import { type Later, later } from "../base/async/later.ts";
 import type { CompletionReference, Implementation, LogLevel, ServerCapabilities } from "../protocol/model.ts";
 import type { RevisionDate } from "../protocol/revision.ts";

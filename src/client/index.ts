@@ -87,7 +87,7 @@ export type {
   ListField,
   NumberField,
   TextField,
-} from "./settings/form-schema.ts";
+} from "../protocol/forms/form-schema.ts";
 export type {
   ElicitAnswer,
   ElicitOption,

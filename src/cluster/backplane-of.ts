@@ -1,10 +1,9 @@
 // Makes a backplane of an engine, with all the code that the nodes of a cluster need.
 import type { Backplane } from "./node/backplane.ts";
 import { JoinedCluster } from "./node/joined-cluster.ts";
-import type { EngineSource } from "./engine/engine.ts";
-import { checkBackplaneOptions } from "./engine/options.ts";
+import { checkBackplaneOptions, type EngineSource } from "./engine/engine.ts";
 import { ConfigurationError } from "../base/errors.ts";
-import type { PartKind, Parts } from "./node/parts.ts";
+import type { PartKind, Parts } from "./node/cluster.ts";
 import { SseForwarding } from "../transports/http/legacy-sse-forward.ts";
 import { forwardedSse } from "../transports/http/legacy-sse.ts";
 import { fingerprintOf, registriesOf } from "../server/catalogue/fingerprint.ts";

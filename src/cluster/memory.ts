@@ -1,8 +1,7 @@
 // The backplane in the memory of one process, for servers that share it there, as in tests.
 import type { Backplane } from "./node/backplane.ts";
-import type { BackplaneOptions } from "./engine/engine.ts";
+import { type BackplaneOptions, checkBackplaneOptions } from "./engine/engine.ts";
 import { Memory, MemoryEngine } from "./engine/memory-engine.ts";
-import { checkBackplaneOptions } from "./engine/options.ts";
 import { backplaneOf } from "./backplane-of.ts";
 
 /**

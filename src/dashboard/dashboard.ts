@@ -1,12 +1,11 @@
 // A dashboard: mounted by its author, or on a port of its own for as long as `serveHttp` serves its endpoint.
 import { platform } from "#dashboard-platform";
-import { guard } from "../base/logging/guarded.ts";
-import { outliveStderr } from "../base/logging/logger.ts";
+import { guard, outliveStderr } from "../base/logging/logger.ts";
 import { ConfigurationError } from "../base/errors.ts";
 import { FetchRequest, FetchResponder } from "../transports/fetch/edge.ts";
 import type { Endpoint } from "../transports/http/endpoint.ts";
 import type { EndpointDashboard, HttpOptions } from "../transports/http/options.ts";
-import { randomId } from "../protocol/random-id.ts";
+import { randomId } from "../base/wire/crypto.ts";
 import { type Backing, Site } from "./http/site.ts";
 import { Token } from "./http/token.ts";
 import { type DashboardSettings, failOption } from "./options.ts";

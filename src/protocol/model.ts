@@ -192,7 +192,7 @@ export interface Resource {
   readonly mimeType?: string | undefined;
   /** In bytes. */
   readonly size?: number | undefined;
-  /** Whom the resource is for, how important it is, and when it changed. */
+  /** The audience of the resource, its importance, and when it changed. */
   readonly annotations?: Annotations | undefined;
   readonly _meta?: JsonObject | undefined;
 }
@@ -283,6 +283,12 @@ export interface ClientCapabilities {
   readonly experimental?: JsonObject | undefined;
   readonly extensions?: JsonObject | undefined;
   readonly [name: string]: unknown;
+}
+
+/** How a client describes itself, as JSON texts; without capabilities, that text is undefined. */
+export interface ClientTexts {
+  readonly clientInfo?: string | undefined;
+  readonly clientCapabilities?: string | undefined;
 }
 
 /** The capabilities that a server declares. */

@@ -1,6 +1,5 @@
 // Turns changes of the catalogue into notifications, one per burst.
-import type { Cluster } from "../cluster/node/cluster.ts";
-import { PartKind, type PartOf } from "../cluster/node/parts.ts";
+import { type Cluster, PartKind, type PartOf } from "../cluster/node/cluster.ts";
 import { logRejection } from "../base/logging/rate-limited-log.ts";
 import { listChanged } from "../protocol/notifications.ts";
 import type { ChangeLog } from "./push/changes.ts";

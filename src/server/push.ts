@@ -12,7 +12,7 @@ import type { JsonObject } from "../base/wire/message.ts";
 import { topicOf } from "./push/topic.ts";
 import { isLogLevel } from "../protocol/model.ts";
 import { listChanged, logMessage, resourceUpdated } from "../protocol/notifications.ts";
-import type { ElicitationIds } from "./asking/elicitation-ids.ts";
+import type { ElicitationIds } from "./asking/elicitation.ts";
 import { waysToSend } from "./calls/ways-to-send.ts";
 
 /** The recipient and the source of a log message outside a call. */

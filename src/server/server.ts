@@ -10,14 +10,14 @@ import {
   type ServerCapabilities,
   type ToolSchema,
 } from "../protocol/model.ts";
-import { memoryWire } from "./pipe/memory-wire.ts";
+import { memoryWire } from "./memory-wire.ts";
 import { logMessage } from "../protocol/notifications.ts";
 import type { AnySchema, RawShape } from "../protocol/schema/compile.ts";
 import type { RpcMessage, RpcResponse } from "../base/wire/message.ts";
 import type { Wire } from "../base/wire/wire.ts";
 import type { RequestStateOptions } from "./request-state/options.ts";
 import type { RequestState } from "./request-state/request-state.ts";
-import { checkImplementation } from "./settings/settings.ts";
+import { checkImplementation } from "./settings/other-options.ts";
 import { assemble } from "./assemble.ts";
 import type { CompletionHandler } from "./catalogue/completers.ts";
 import { checkHandler, type Registration } from "./catalogue/definition.ts";

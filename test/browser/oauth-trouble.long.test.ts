@@ -1,4 +1,4 @@
-// What can go wrong while a person signs in in chromium, and what the page is told.
+// Failures while a person signs in in chromium, and the errors that the page gets.
 import { bearerAuth } from "halyard/auth";
 import { describe, expect, test } from "vitest";
 import { notesServer } from "../auth/protected.ts";
@@ -8,7 +8,7 @@ import { click, signIn, start, whoami } from "./signing-in.ts";
 import { connectIn } from "./start.ts";
 
 describe.skipIf(!hasBrowser)("oauth in a page", () => {
-  test("says that the browser has blocked a popup that nobody has clicked for", async () => {
+  test("says that the browser has blocked a popup without a click", async () => {
     const { server, profile, site, popup: options } = await start();
     // Whatever the debugger asks of a page counts as a click, so the page connects and reports by itself.
     const reported = profile.context.waitForEvent("console", (message) => message.type() === "info");

@@ -30,7 +30,7 @@ describe.skipIf(!hasBrowser)("oauth in a page", () => {
     },
   );
 
-  test("signs a person in by leaving the page, and goes on when they come back", async () => {
+  test("signs a person in by leaving the page, and continues when they come back", async () => {
     const { issuer, server, page, site } = await start();
     const oauth = { open: "redirect" } as const;
     const left = connectIn(page, server, { oauth }).catch(() => "left");
@@ -80,8 +80,8 @@ describe.skipIf(!hasBrowser)("oauth in a page", () => {
     expect(await whoami(page)).toBe(`alice of ${issuer.issuer}`);
   });
 
-  test("keeps tokens in a store of all tabs: one person signs in once, and a page that is loaded again needs nobody", async () => {
-    expect(readDocument("docs/guides/signing-in.md")).toContain(tabStoreCode);
+  test("keeps tokens in a store of all tabs: one person signs in once, and a page that is loaded again needs no person", async () => {
+    expect(readDocument("docs/guides/token-stores.md")).toContain(tabStoreCode);
     const { issuer, server, page, profile, site, popup } = await start();
     const options = { ...popup, sharesTokens: true };
     const other = await profile.open(site.origin);

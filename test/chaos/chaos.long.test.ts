@@ -1,5 +1,5 @@
 // Behind a proxy that cuts at any byte, nothing is lost that the client was not told to read again, and nothing comes twice.
-// HALYARD_CHAOS_SECONDS=60 goes on with new seeds for so long, for each client and revision; HALYARD_CHAOS_SEED is the first.
+// HALYARD_CHAOS_SECONDS=60 continues with new seeds for so long, for each client and revision; HALYARD_CHAOS_SEED is the first.
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { legacyDates } from "../support/raw.ts";
 import { clientRows } from "./client.ts";

@@ -38,7 +38,7 @@ function define(server: McpServer): void {
   server.tool("ask", {}, async (_, ctx) => String((await ctx.roots()).length));
 }
 
-/** Everything that a node without the engine cannot do is refused, and what needs no engine goes on. */
+/** A node without the engine refuses what needs it, and serves the rest. */
 async function expectAlone(node: EngineNode, client: SessionClient): Promise<void> {
   const at = clientAt(node, client);
   const refusals = await Promise.all([

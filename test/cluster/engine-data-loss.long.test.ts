@@ -1,4 +1,4 @@
-// The engine loses what it holds while every connection to it stays: nodes notice, and no client goes on as if nothing were.
+// The engine loses what it holds while every connection to it stays: nodes notice, and every client learns of the loss.
 import { connect as connectNats } from "@nats-io/transport-node";
 import { describe, expect, test } from "vitest";
 import { clientAt } from "../support/cluster.ts";
@@ -37,7 +37,7 @@ const everyLoss: readonly Loss[] = [
 ];
 
 describe.each(everyLoss.filter(({ engine }) => hasEngine(engine)))("$name", ({ engine: name, lose }) => {
-  test("nobody asks, and every node notices: sessions end, and listeners are told to read again", async () => {
+  test("every node notices without a request: sessions end, and listeners are notified to read again", async () => {
     const { engine, one, other } = await twoNodes(name);
     const client = await SessionClient.open(one);
     const stream = await clientAt(other, client).get();
@@ -78,7 +78,7 @@ describe.each(everyLoss.filter(({ engine }) => hasEngine(engine)))("$name", ({ e
 });
 
 describe.runIf(hasEngine("nats-server"))("only the stream of the logs is deleted", () => {
-  test("a push after another node has created it again arrives, and the client is told", async () => {
+  test("a push after another node has created it again arrives, and the client is notified", async () => {
     const { engine, one, other } = await twoNodes("nats-server");
     const client = await SessionClient.open(one);
     await client.request("resources/subscribe", note);

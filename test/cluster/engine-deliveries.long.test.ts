@@ -100,7 +100,7 @@ describe.each(engineNames)("%s", (name) => {
     expect(again.messages.map(({ method = "result" }) => method)).toEqual(["roots/list", "result"]);
   });
 
-  test("a log that expires while its client resumes is a gap that the client is told of", async () => {
+  test("a log that expires while its client resumes is a gap that the client is notified of", async () => {
     const { one, other } = await twoNodes(name);
     const client = await SessionClient.open(one);
     await client.request("resources/subscribe", note);

@@ -1,4 +1,4 @@
-// An engine that is slow, or stands still for a while: what needs it takes longer, and what does not goes on.
+// A slow or stalled engine: requests that need it take longer, and others do not.
 import { describe, expect, test } from "vitest";
 import { clientAt } from "../support/cluster.ts";
 import { hasEngine } from "../support/engines.ts";

@@ -1,4 +1,4 @@
-// Nodes that are killed, halted and stopped while they run calls, hold streams and ask: clients go on elsewhere, and lose nothing.
+// Nodes are killed, halted and stopped while they run calls, hold streams and ask: clients continue on other nodes and lose nothing.
 import type { JsonObject } from "halyard";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { clientAt } from "../support/cluster.ts";
@@ -94,7 +94,7 @@ describe.each(clusterEngines)("three nodes on $name", ({ program }) => {
   }
 
   describe("node a is killed", () => {
-    /** What each client has of node a when that is killed. */
+    /** What each client has received from node a when that is killed. */
     let early: Held;
     let late: Held;
     let holder: Held;
@@ -137,7 +137,7 @@ describe.each(clusterEngines)("three nodes on $name", ({ program }) => {
 
     afterAll(() => nodes.start("a"), 60_000);
 
-    test("a call without a result ends with one error on the resumed stream, for whoever resumes", async () => {
+    test("a call without a result ends with one error on the resumed stream, for every client that resumes it", async () => {
       const { client, stream } = early;
       const [one, other] = await Promise.all(
         (["b", "c"] as const).map((node) => on(node, client).get(stream.lastEventId)),
@@ -209,7 +209,7 @@ describe.each(clusterEngines)("three nodes on $name", ({ program }) => {
   });
 
   test(
-    "a node that is halted, and goes on when others have taken its streams over, changes nothing",
+    "a node that is halted, and continues when others have taken its streams over, changes nothing",
     async () => {
       const client = await open();
       const stream = await on("a", client).get();
@@ -266,7 +266,7 @@ describe.each(clusterEngines)("three nodes on $name", ({ program }) => {
     await resumed.vanish();
   });
 
-  test("a node that is stopped finishes calls in its time, ends its streams, and clients go on elsewhere", async () => {
+  test("a node that is stopped finishes calls in its time, ends its streams, and clients continue elsewhere", async () => {
     const client = await open();
     const stream = await on("a", client).get();
     await push("b", client, "before", 2);

@@ -34,7 +34,7 @@ test("modern calls go round, past a node that was killed, and to it again once i
   expect(await greet("Gus", { "x-node": "b" })).toEqual(greeting("Gus"));
 });
 
-test("a node that hangs holds its own calls until it goes on", async () => {
+test("a node that hangs holds its own calls until it continues", async () => {
   nodes.node("c").pause();
   const sent = nodes.balancer.counts.get("c") ?? 0;
   let isHeld = true;

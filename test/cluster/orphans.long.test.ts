@@ -40,7 +40,7 @@ test("all streams of a dead node go on elsewhere, with what was pushed meanwhile
     await until(() => stream.lastEventId !== undefined);
     return stream;
   });
-  // Its streams break, and it cannot tell anybody.
+  // Its streams break, and it cannot report that.
   dead.engine.cutOff();
   await dead.close();
   await forEach(held, ({ closed }) => closed);

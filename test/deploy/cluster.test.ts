@@ -15,7 +15,7 @@ const path = "docs/guides/cluster.md";
 const [program = ""] = readBlocks(path, "ts");
 const [site = ""] = readBlocks(path, "nginx");
 const [compose = ""] = readBlocks(path, "yaml");
-const acl = readBlocks(path, "sh").find((block) => block.startsWith("redis-cli acl")) ?? "";
+const [acl = ""] = readBlocks("docs/guides/cluster-operations.md", "sh");
 const upstreams = [...site.matchAll(/^ {2}server (\S+):3000;$/gm)].map(([, name = ""]) => name);
 
 test("compose.yaml starts the nodes that nginx knows, and gives them what the server reads", () => {
@@ -92,7 +92,7 @@ describe.runIf(canServeSites && hasEngine("redis-server"))("three nodes behind n
   const dataIn = (stream: HttpReply): unknown[] =>
     (stream.messages as { params?: { data?: unknown } }[]).map(({ params }) => params?.data);
 
-  test("a session goes on when the node of its stream is killed, and misses nothing", async () => {
+  test("a session continues when the node of its stream is killed, and misses nothing", async () => {
     const session = await openSession(edge, "2025-11-25");
     const served = [await nodeOf(session), await nodeOf(session), await nodeOf(session)];
     expect(served.toSorted()).toEqual([0, 1, 2]);

@@ -32,7 +32,7 @@ const clientAddress = process.platform === "linux" ? "127.0.0.2" : "127.0.0.1";
 let issuer: AuthorizationServer;
 let people = 0;
 
-/** A token of somebody new, so that no test spends what another may ask. */
+/** A token of a new subject, so that tests do not share a rate limit. */
 function newToken(claims: JsonObject = {}): Promise<string> {
   return issuer.forge({ aud: resource, sub: `user-${++people}`, ...claims });
 }
@@ -60,7 +60,7 @@ interface WholeSession {
   resume(lastEventId: string | undefined): Promise<HttpReply>;
 }
 
-/** A legacy session of somebody new, with its GET stream. */
+/** A legacy session of a new subject, with its GET stream. */
 async function openWholeSession(site: Site): Promise<WholeSession> {
   const token = await newToken();
   const session = await openSession(site, "2025-11-25", bearer(token));
@@ -263,7 +263,7 @@ describe.runIf(canServeSites)("docs/guides/deploy.md", () => {
     });
     afterAll(() => site.close());
 
-    test("a call that asks goes on wherever its answer arrives", async () => {
+    test("a call that asks continues wherever its answer arrives", async () => {
       const token = await newToken();
       const meta = { [metaKeys.clientCapabilities]: { elicitation: { form: {} } } };
       const round = async (params: JsonObject): Promise<Answer> => {
@@ -301,7 +301,7 @@ describe.runIf(canServeSites)("docs/guides/deploy.md", () => {
       return reply.status === 502 ? site.send(request) : reply;
     };
 
-    test("one of them ends while calls come in: none is lost, and its sessions go on in the other", async () => {
+    test("one of them ends while calls come in: none is lost, and its sessions continue in the other", async () => {
       const token = await newToken();
       const { stream, instance, say, resume } = await openWholeSession(site);
       await say("change");
@@ -319,7 +319,7 @@ describe.runIf(canServeSites)("docs/guides/deploy.md", () => {
       expect(await ending?.exited).toBe(0);
       expect((await stream.ended()).end).toBe("complete");
       expect(await say("instance")).not.toBe(instance);
-      // What the other cannot know it has missed, the client is told to read again.
+      // The other process cannot know the missed messages, so the client is notified to read everything again.
       const resumed = await resume(lastEventId);
       onTestFinished(resumed.abort);
       await resumed.received(1);

@@ -187,7 +187,7 @@ function makeCertificate(folder: string): void {
   });
 }
 
-/** Ports that nobody listens on, all found before any is given back, so that they differ. */
+/** Free ports, all found before any is released, so that they differ. */
 export async function freePorts(count: number): Promise<number[]> {
   const servers = Array.from({ length: count }, () => createServer());
   const ports: number[] = [];

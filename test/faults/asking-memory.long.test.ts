@@ -38,7 +38,7 @@ describe("the heap is as large as before after", () => {
   );
 });
 
-test("whoever waits for the result of a long task and gives up leaves nothing behind in it", async () => {
+test("a caller who stops waiting for the result of a long task leaves nothing behind in it", async () => {
   const { heaps, status } = await runFixture<Report & { status: string }>("held-results", "20000");
   const [early = 0, half = 0, end = 0] = heaps;
   expect(status).toBe("cancelled");

@@ -22,7 +22,7 @@ function tasksOf({ tasks }: InteropClient): Tasks {
   return tasks;
 }
 
-/** Calls a tool as a task, and keeps all that is heard of it. */
+/** Calls a tool as a task, and collects its notifications. */
 async function follow(
   client: InteropClient,
   name: string,

@@ -22,7 +22,7 @@ function startBrowser(): Promise<Browser> {
     executablePath: chromiumPath,
     // Root cannot use the sandbox; these pages are the tests' own.
     args: ["--no-sandbox"],
-    // Popups that nobody has clicked for are blocked, as in the browsers of people.
+    // Popups without a click are blocked, as in the browsers of people.
     ignoreDefaultArgs: ["--disable-popup-blocking"],
   });
   return browser;

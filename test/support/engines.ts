@@ -134,7 +134,7 @@ function isListening(port: number): Promise<boolean> {
   });
 }
 
-/** A port that nobody uses; with `above`, the port that many above it is free too. */
+/** A free port; with `above`, the port that many above it is free too. */
 async function freePort(above = 0): Promise<number> {
   for (;;) {
     const port = await listenOnce(0);

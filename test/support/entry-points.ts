@@ -23,7 +23,7 @@ export interface EntryPoint {
   readonly needed?: object;
   /** Where its type is. */
   readonly type: readonly [file: string, name: string];
-  /** Whether it waits for somebody else where its options are right. */
+  /** Whether it waits for another party if its options are right. */
   readonly waits?: true;
 }
 
@@ -166,13 +166,13 @@ export const entryPoints: Readonly<Record<string, EntryPoint>> = {
   "new Pipe": {
     give: (options) => new Pipe(portOf(new McpServer(info)), { write: () => true, destroy() {} }, options),
     needed: { transport: "test" },
-    type: ["src/server/pipe/pipe.ts", "PipeOptions"],
+    type: ["src/server/pipe.ts", "PipeOptions"],
   },
   secureRequestState: {
     give: (options) => makeServer().server.secureRequestState(options),
     type: ["src/server/request-state/options.ts", "RequestStateOptions"],
   },
-  "result()": { give: result, type: ["src/server/results/results.ts", "ToolResultParts"] },
+  "result()": { give: result, type: ["src/server/catalogue/results.ts", "ToolResultParts"] },
   "ctx.elicit": {
     give: (options) => ask((ctx) => ctx.elicit("?", new URL("https://example.com"), options)),
     type: ["src/protocol/asking.ts", "UrlAskOptions"],

@@ -1,4 +1,4 @@
-// How long a result stays fresh, and for whom: from the cache hints of modern servers, and from the notifications that legacy
+// How long a result stays fresh, and which principals may share it: from the cache hints of modern servers, and from the notifications that legacy
 // servers promise.
 import type { JsonObject } from "../../base/wire/message.ts";
 import type { ClientCore } from "../calls/core.ts";

@@ -1,5 +1,5 @@
 // The results of lists and reads that are still fresh. It belongs to one client, and so to one dialled address.
-import { ageOf, type Moment, thisMoment } from "../../base/async/age.ts";
+import { ageOf, type Moment, thisMoment } from "../../base/async/timers.ts";
 import { isThenable } from "../../base/async/promises.ts";
 import { listChanged, resourceUpdated } from "../../protocol/notifications.ts";
 import type { JsonObject } from "../../base/wire/message.ts";

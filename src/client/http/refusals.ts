@@ -31,7 +31,7 @@ export type OnAuthorizing = (isWaiting: boolean, url?: string) => void;
 
 const maxRefusals = 3;
 
-/** What a page cannot learn without a response header, which browsers show only if the server exposes it. */
+/** What a page lacks if the server does not expose a response header to it. */
 const lacks = {
   "Mcp-Session-Id": "the session",
   "WWW-Authenticate": "what to sign in to",

@@ -1,5 +1,5 @@
 // One listening: it subscribes, subscribes again after a loss, and passes on the changes.
-import { AsyncClosing, type AsyncDisposal } from "../../base/async/disposal.ts";
+import { AsyncClosing, type AsyncDisposal } from "../../base/async/ending.ts";
 import { isThenable } from "../../base/async/promises.ts";
 import type { ClientCore } from "../calls/core.ts";
 import { Attempts, backoffPause } from "../channel/backoff.ts";

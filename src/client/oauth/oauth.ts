@@ -1,4 +1,4 @@
-// What `connect` is given to obtain tokens: for a person, or for a machine.
+// The values for `auth` of `connect` that obtain tokens: for a person, or for a machine.
 import type { AuthRefusal, AuthReply, AuthRequest, ClientAuth, HeaderFields } from "../settings/auth.ts";
 import type { TokenGrant } from "./grants/grant.ts";
 import { clientCredentialsGrant, enterpriseGrant, workloadGrant } from "./grants/machine.ts";

@@ -5,7 +5,7 @@ import { readReply } from "./grants/reply.ts";
 import type { Net } from "./net/net.ts";
 import { shownUrl } from "../settings/shown.ts";
 import { OAuthError, shown } from "./settings/errors.ts";
-import { isLoopback } from "../../base/wire/loopback.ts";
+import { isLoopback } from "../../base/addresses.ts";
 import type { ClientProof, OAuthOptions } from "./settings/options.ts";
 import type { TokenStore } from "./store/token-store.ts";
 import { issuerOf, registrationOf } from "./store/stored.ts";

@@ -8,7 +8,7 @@ import {
 } from "node:http";
 import type { Socket } from "node:net";
 import { urlToHttpOptions } from "node:url";
-import { ageOf, type Moment, thisMoment } from "../../base/async/age.ts";
+import { ageOf, type Moment, thisMoment } from "../../base/async/timers.ts";
 import { collect } from "../http/body.ts";
 import { lossOf } from "../http/loss.ts";
 import type { HttpReply, SentRequest, Send } from "../http/send.ts";

@@ -59,7 +59,7 @@ export type Reissue = "safe" | "always" | "never";
 export interface CallSettings {
   /**
    * Milliseconds that a request may take without a sign of progress. After it, the call fails with `CallTimeout`, and the
-   * server is told to stop. @default {60000}
+   * client cancels it at the server. @default {60000}
    */
   readonly timeoutMs?: number | undefined;
   /**

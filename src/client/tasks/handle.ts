@@ -41,7 +41,7 @@ export interface StoredTask {
  * server.tool("write_report", { task: "optional" }, () => "A report");
  * const client = await connect(server, { tasks: true });
  * const task = await client.startTask("write_report");
- * const stored = JSON.stringify(task); // another process can go on with await client.task(JSON.parse(stored))
+ * const stored = JSON.stringify(task); // another process can continue with await client.task(JSON.parse(stored))
  * const { content } = await task.result();
  * await client.close();
  * ```

@@ -1,5 +1,7 @@
 // The state that nodes share in an engine such as Redis: values that expire, logs, and messages between nodes.
 import type { Logger } from "../../base/logging/logger.ts";
+import { filledText, type Known, milliseconds } from "../../base/kinds.ts";
+import { checkOptions } from "../../base/options.ts";
 
 /** The kinds of values. An engine may store each kind in its own place. */
 export type ValueKind = "session" | "owner" | "task" | "task-list" | "mark" | "node" | "key";
@@ -120,8 +122,8 @@ export interface EngineReceiver {
 }
 
 /**
- * Entries of a log. Past it, the engine drops the oldest, and a client that has not read them is told to read everything
- * again.
+ * Entries of a log. Past it, the engine drops the oldest, and a client that has not read them is notified to read
+ * everything again.
  */
 export const maxLogEntries = 1000;
 
@@ -172,4 +174,27 @@ export interface EngineSource {
   readonly options: BackplaneOptions;
   /** Connects. Rejects if the engine cannot be reached or used, and says what to do. */
   open(options: EngineJoin): Promise<Engine>;
+}
+
+/** The bytes that a secret has at least: as many as the keys that are derived from it. */
+const minSecretBytes = 32;
+
+const known: Known<BackplaneOptions> = {
+  prefix: filledText,
+  secret: {
+    is: (value) => (Array.isArray(value) ? [...value, value[0]] : [value]).every(isSecret),
+    mustBe: `a text of at least ${minSecretBytes} bytes, or a list of them`,
+    remedy: () => "create one with `openssl rand -base64 32`",
+    isSecret: true,
+  },
+  leaseMs: milliseconds,
+};
+
+/** Throws if an option of the backplane that `subject` creates is unknown or cannot work. */
+export function checkBackplaneOptions(subject: string, options: BackplaneOptions): void {
+  checkOptions({ subject }, options, known);
+}
+
+function isSecret(secret: unknown): boolean {
+  return typeof secret === "string" && new TextEncoder().encode(secret).length >= minSecretBytes;
 }

@@ -1,7 +1,7 @@
 // Wraps an engine: every operation has a deadline, the number of concurrent operations is limited, and every failure is one kind
 // of error.
 import { HalyardError } from "../../base/errors.ts";
-import type { AppendOptions, CountedKind, Engine, LogEntry, StoredValue, ValueKey } from "./engine.ts";
+import type { Engine } from "./engine.ts";
 
 /** Milliseconds that one operation of the engine may take. */
 const operationMs = 5000;
@@ -9,86 +9,36 @@ const operationMs = 5000;
 /** How many operations may wait for the engine. Further ones fail at once. */
 const maxOperations = 10_000;
 
-export class GuardedEngine implements Engine {
-  readonly #engine: Engine;
-  readonly #name: string;
-  #operations = 0;
+/** Runs an operation of an engine. */
+type Run = <Result>(operation: () => Promise<Result>) => Promise<Result>;
 
-  constructor(engine: Engine, name: string) {
-    this.#engine = engine;
-    this.#name = name;
-  }
+/** An engine whose operations `run` runs on another one. */
+export function wrapEngine(engine: Engine, run: Run): Engine {
+  return {
+    get: (...given) => run(() => engine.get(...given)),
+    create: (...given) => run(() => engine.create(...given)),
+    replace: (...given) => run(() => engine.replace(...given)),
+    touch: (...given) => run(() => engine.touch(...given)),
+    remove: (...given) => run(() => engine.remove(...given)),
+    count: (...given) => run(() => engine.count(...given)),
+    append: (...given) => run(() => engine.append(...given)),
+    read: (...given) => run(() => engine.read(...given)),
+    follow: (...given) => run(() => engine.follow(...given)),
+    unfollow: (...given) => run(() => engine.unfollow(...given)),
+    removeLog: (...given) => run(() => engine.removeLog(...given)),
+    send: (...given) => run(() => engine.send(...given)),
+    isSame: () => run(() => engine.isSame()),
+    renew: (error) => engine.renew(error),
+    close: () => run(() => engine.close()),
+  };
+}
 
-  get(key: ValueKey): Promise<StoredValue | undefined> {
-    return this.#run(() => this.#engine.get(key));
-  }
-
-  create(key: ValueKey, text: string, ttlMs: number | undefined): Promise<string | undefined> {
-    return this.#run(() => this.#engine.create(key, text, ttlMs));
-  }
-
-  replace(
-    key: ValueKey,
-    text: string,
-    ttlMs: number | undefined,
-    version: string,
-  ): Promise<string | undefined> {
-    return this.#run(() => this.#engine.replace(key, text, ttlMs, version));
-  }
-
-  touch(keys: readonly ValueKey[], ttlMs: number): Promise<void> {
-    return this.#run(() => this.#engine.touch(keys, ttlMs));
-  }
-
-  remove(key: ValueKey): Promise<void> {
-    return this.#run(() => this.#engine.remove(key));
-  }
-
-  count(kind: CountedKind): Promise<number> {
-    return this.#run(() => this.#engine.count(kind));
-  }
-
-  append(log: string, text: string, options: AppendOptions): Promise<number> {
-    return this.#run(() => this.#engine.append(log, text, options));
-  }
-
-  read(log: string, from: number): Promise<readonly LogEntry[]> {
-    return this.#run(() => this.#engine.read(log, from));
-  }
-
-  follow(logs: readonly string[], keepMs: number): Promise<void> {
-    return this.#run(() => this.#engine.follow(logs, keepMs));
-  }
-
-  unfollow(log: string): Promise<void> {
-    return this.#run(() => this.#engine.unfollow(log));
-  }
-
-  removeLog(log: string): Promise<void> {
-    return this.#run(() => this.#engine.removeLog(log));
-  }
-
-  send(to: string, text: string): Promise<void> {
-    return this.#run(() => this.#engine.send(to, text));
-  }
-
-  isSame(): Promise<boolean> {
-    return this.#run(() => this.#engine.isSame());
-  }
-
-  renew(error: Error): void {
-    this.#engine.renew(error);
-  }
-
-  close(): Promise<void> {
-    return this.#run(() => this.#engine.close());
-  }
-
-  async #run<Result>(operation: () => Promise<Result>): Promise<Result> {
-    if (this.#operations >= maxOperations) {
-      throw unavailable(this.#name, `${maxOperations} operations wait for it`);
-    }
-    this.#operations++;
+/** `name` is that of the engine, for its errors. */
+export function guardEngine(engine: Engine, name: string): Engine {
+  let operations = 0;
+  return wrapEngine(engine, async (operation) => {
+    if (operations >= maxOperations) throw unavailable(name, `${maxOperations} operations wait for it`);
+    operations++;
     let timer: ReturnType<typeof setTimeout> | undefined;
     const tooLate = new Promise<never>((_, reject) => {
       timer = setTimeout(() => reject(new Error(`no answer within ${operationMs} ms`)), operationMs);
@@ -96,12 +46,12 @@ export class GuardedEngine implements Engine {
     try {
       return await Promise.race([operation(), tooLate]);
     } catch (error) {
-      throw unavailable(this.#name, error);
+      throw unavailable(name, error);
     } finally {
       clearTimeout(timer);
-      this.#operations--;
+      operations--;
     }
-  }
+  });
 }
 
 /** The error of an operation that failed or may have failed. */

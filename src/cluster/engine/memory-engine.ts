@@ -11,7 +11,7 @@ import {
   type ValueKey,
   type ValueKind,
 } from "./engine.ts";
-import { byteLength } from "./stored.ts";
+import { byteLength } from "./log-entries.ts";
 
 /** Something that expires. */
 interface Mortal {
@@ -286,5 +286,6 @@ export class MemoryEngine implements Engine {
 }
 
 function endOf(ttlMs: number | undefined): number {
-  return performance.now() + (ttlMs ?? Number.POSITIVE_INFINITY);
+  // Whole, because a fraction takes memory of its own.
+  return Math.ceil(performance.now() + (ttlMs ?? Number.POSITIVE_INFINITY));
 }

@@ -3,18 +3,17 @@ import type { Logger } from "../../base/logging/logger.ts";
 import { logRejection, RateLimitedLog } from "../../base/logging/rate-limited-log.ts";
 import type {
   AppendOptions,
-  EngineSource,
+  CountedKind,
   Engine,
-  EngineReceiver,
   EngineJoin,
+  EngineReceiver,
+  EngineSource,
   LogEntry,
   StoredValue,
   ValueKey,
-  CountedKind,
 } from "./engine.ts";
-import { GuardedEngine } from "./guarded-engine.ts";
-import { HiddenNames } from "./hidden-names.ts";
-import { Sealing } from "./sealing.ts";
+import { guardEngine } from "./guarded-engine.ts";
+import { HiddenNames, Sealing } from "./sealing.ts";
 
 /** How many beats a node waits for other nodes whose secrets it does not have. */
 const beatsToHear = 2.5;
@@ -43,7 +42,7 @@ export async function openEngine(backplane: EngineSource, options: OpenOptions):
     back: () => inner.back(),
   };
   const opened = await backplane.open({ prefix, node, logger, receiver: outer });
-  const guarded = new GuardedEngine(opened, backplane.engine);
+  const guarded = guardEngine(opened, backplane.engine);
   const othersRun = (): Promise<boolean> =>
     new Promise((resolve) => {
       const timer = setTimeout(() => resolve(false), beatMs * beatsToHear);

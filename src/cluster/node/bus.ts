@@ -1,9 +1,11 @@
-// Messages between nodes, by kind: to one node, to all, and requests that another node answers.
+// Messages between nodes, by kind: to one node, to all, requests that another node answers, and questions with yes or no.
 import type { Logger } from "../../base/logging/logger.ts";
 import { OutageLog, RateLimitedLog } from "../../base/logging/rate-limited-log.ts";
 import { readJson } from "../../base/wire/json.ts";
 import { isObject, type JsonObject } from "../../base/wire/message.ts";
 import type { Engine } from "../engine/engine.ts";
+import { HalyardError } from "../../base/errors.ts";
+import type { ClusterNode } from "./presence.ts";
 
 /**
  * Handles the messages of one kind. Its result is sent back to a node that waits for it; undefined means that this node has no
@@ -24,6 +26,7 @@ interface Waiting {
   readonly answer: (body: JsonObject, from: string) => void;
 }
 
+/** {@link NodeMessages} through an engine. */
 export class Bus {
   readonly #node: string;
   readonly #logger: Logger;
@@ -44,12 +47,10 @@ export class Bus {
     this.#engine = engine;
   }
 
-  /** Sends a message to a node, or to all, this one included. Rejects if the engine fails. Resolving does not prove that it arrives. */
   tell(kind: string, body: JsonObject, to: string | "all" = "all"): Promise<void> {
     return this.#put(to, { kind, body });
   }
 
-  /** Sends a message to one node and resolves with its answer, or with undefined if none arrives in time. */
   async request(to: string, kind: string, body: JsonObject, timeMs: number): Promise<JsonObject | undefined> {
     let answered: JsonObject | undefined;
     await this.#ask(to, kind, body, timeMs, (answer) => {
@@ -59,7 +60,6 @@ export class Bus {
     return answered;
   }
 
-  /** Sends a message to all nodes. Passes each answer to `isEnough`, until that returns true or the time is over. */
   requestAll(
     kind: string,
     body: JsonObject,
@@ -119,9 +119,53 @@ export class Bus {
     await this.#engine.send(to, text);
   }
 
-  /** Sends a message that may be lost, and logs the first failure of an outage. */
   sendSoon(to: string | "all", kind: string, body: JsonObject): void {
     const receiver = to === "all" ? "all nodes" : "a node";
     this.#outages.watch(`Sending a message to ${receiver}`, this.#put(to, { kind, body }));
+  }
+}
+
+/** How long nodes may take to answer each other, in milliseconds. */
+const answerMs = 1000;
+
+/** The parts of the cluster that questions need. */
+interface Asked {
+  readonly bus: Bus;
+  on(kind: string, handler: BusHandler): () => void;
+  nodes(): ClusterNode[];
+  hears(node: string): boolean;
+}
+
+/** {@link NodeQuestions} through a {@link Bus}. */
+export class PendingQuestions {
+  readonly #cluster: Asked;
+
+  constructor(cluster: Asked) {
+    this.#cluster = cluster;
+  }
+
+  answer(kind: string, isYes: (body: JsonObject) => boolean | Promise<boolean>): void {
+    this.#cluster.on(kind, async (body) => ({ yes: await isYes(body) }));
+  }
+
+  async askAll(kind: string, body: JsonObject): Promise<"yes" | "no" | "silence"> {
+    const cluster = this.#cluster;
+    const silent = new Set(cluster.nodes().flatMap(({ id, isSelf }) => (isSelf ? [] : [id])));
+    if (silent.size === 0) return "no";
+    let isYes = false;
+    await cluster.bus.requestAll(kind, body, answerMs, ({ yes }, from) => {
+      silent.delete(from);
+      isYes ||= yes === true;
+      return isYes || silent.size === 0;
+    });
+    if (isYes) return "yes";
+    return [...silent].some((node) => cluster.hears(node)) ? "silence" : "no";
+  }
+
+  async ask(node: string, kind: string, body: JsonObject): Promise<JsonObject | undefined> {
+    const answer = await this.#cluster.bus.request(node, kind, body, answerMs);
+    if (answer !== undefined || !this.#cluster.hears(node)) return answer;
+    const problem = `Node ${node} did not respond within ${answerMs} ms`;
+    throw new HalyardError("BACKPLANE_UNAVAILABLE", `${problem}: try again later`);
   }
 }

@@ -5,7 +5,6 @@ import type { Engine, LogEntry, ValueKind } from "../engine/engine.ts";
 import type { LogReader } from "./feed.ts";
 import type { Outcome, Passed, Taker } from "./forwarding.ts";
 import type { LogLimits } from "./log-room.ts";
-import type { PartKind } from "./parts.ts";
 import type { ClusterNode } from "./presence.ts";
 
 /**
@@ -153,3 +152,19 @@ export interface FollowedLog {
   /** Reads missing entries, and tries again until it succeeds. */
   catchUpSoon(): void;
 }
+
+/** Names such a part, in the layer that uses it. {@link Cluster.part} returns the part, and undefined for a process alone. */
+export class PartKind<Part> {
+  readonly name: string;
+  declare protected readonly part: Part;
+
+  constructor(name: string) {
+    this.name = name;
+  }
+}
+
+/** The parts that a backplane contains, by kind. */
+export type Parts = ReadonlyMap<PartKind<unknown>, unknown>;
+
+/** The type of the part of a kind. */
+export type PartOf<Kind> = Kind extends PartKind<infer Part> ? Part : never;

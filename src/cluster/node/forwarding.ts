@@ -50,6 +50,7 @@ interface Ways {
   hears(node: string): boolean;
 }
 
+/** {@link Forwards} through a {@link Bus}. */
 export class Forwarding {
   readonly #cluster: Ways;
   readonly #onWay = new Shares(maxOnWay);
@@ -58,7 +59,6 @@ export class Forwarding {
     this.#cluster = cluster;
   }
 
-  /** Handles what other nodes pass on, until you call the returned function. */
   onPassed(kind: string, { expects, take }: Taker): () => void {
     const stops = [
       this.#cluster.on(`${kind}?`, (key) => {
@@ -72,10 +72,6 @@ export class Forwarding {
     };
   }
 
-  /**
-   * Passes a message to the node that it belongs to: first the key, and the body only if that node expects it. Rejects with
-   * `BACKPLANE_UNAVAILABLE` if it was not passed on, because the engine fails or the caller has too many bytes in transit.
-   */
   async pass({ caller, node, kind, key, body }: Passed): Promise<Outcome> {
     const { bus } = this.#cluster;
     const expected = await this.#count(caller, key, () => bus.request(node, `${kind}?`, key, answerMs));
@@ -89,7 +85,6 @@ export class Forwarding {
     return answer === undefined ? { state: "unconfirmed" } : { state: "answered", answer };
   }
 
-  /** Sends a short message to a node, or to all. Resolves when the engine has it; rejects as {@link Forwarding.pass} does. */
   async tell(caller: string, to: string | "all", kind: string, body: JsonObject): Promise<void> {
     if (lengthOf(body) > maxTold) throw unavailable("It is too long to be told to other nodes");
     await this.#count(caller, body, () => this.#cluster.bus.tell(kind, body, to));

@@ -17,12 +17,18 @@ export interface LogPart {
   readonly caller: string | undefined;
 }
 
-interface HeldLog {
+/** The bytes that a node has added to a log. */
+interface Part {
+  readonly node: string;
+  bytes: number;
+}
+
+/** A log, and the part of the node that wrote to it first: usually the only one, and there may be many logs. */
+interface HeldLog extends Part {
   readonly log: string;
   /** Empty until a node has reported it: such logs count as those of one caller. */
   caller: string;
-  /** The bytes that each node has added; usually only one node has. */
-  parts: readonly { readonly node: string; bytes: number }[];
+  others: readonly Part[] | undefined;
   endsAt: number;
   /** How many bytes count. */
   counted: number;
@@ -65,18 +71,17 @@ export class HeldLogs {
 
   /** Sets the bytes that a node has added to a log. It becomes the newest log of its caller. */
   set({ log, node, bytes, leftMs, caller }: LogPart, now: number): void {
-    const held = this.#logs.get(log) ?? this.#add(log);
-    const before = sumOf(held.parts);
+    const held = this.#logs.get(log) ?? this.#add(log, node);
+    const before = sumOf(held);
     this.#holdings.delete(held.caller, held, held.counted);
     if (caller !== undefined) held.caller = caller;
     const counted = Math.min(bytes, maxLogBytes);
     const part = partFor(held, node);
-    // Not `push`, which would reserve room for 16 more.
-    if (part === undefined) held.parts = [...held.parts, { node, bytes: counted }];
+    if (part === undefined) held.others = [...(held.others ?? []), { node, bytes: counted }];
     else part.bytes = counted;
-    held.endsAt = Math.max(held.endsAt, now + leftMs);
-    this.bytes += sumOf(held.parts) - before;
-    held.counted = countedOf(held.parts);
+    held.endsAt = Math.max(held.endsAt, Math.ceil(now + leftMs));
+    this.bytes += sumOf(held) - before;
+    held.counted = countedOf(held);
     this.#holdings.add(held.caller, held, held.counted);
   }
 
@@ -85,7 +90,7 @@ export class HeldLogs {
     const held = this.#logs.get(log);
     if (held === undefined) return false;
     this.#logs.delete(log);
-    this.bytes -= sumOf(held.parts);
+    this.bytes -= sumOf(held);
     this.#holdings.delete(held.caller, held, held.counted);
     return held.counted > 0;
   }
@@ -103,13 +108,24 @@ export class HeldLogs {
     return undefined;
   }
 
+  /** The log of a caller that was used least recently. */
+  oldestOf(caller: string): string | undefined {
+    return this.#holdings.oldestOf(caller)?.log;
+  }
+
   /** The parts of a log. */
   partsOf(log: string, now: number): LogPart[] {
     const held = this.#logs.get(log);
     if (held === undefined) return [];
-    const { caller, parts, endsAt } = held;
+    const { caller, endsAt } = held;
     const known = caller === "" ? undefined : caller;
-    return parts.map(({ node, bytes }) => ({ log, node, bytes, leftMs: endsAt - now, caller: known }));
+    return partsOf(held).map(({ node, bytes }) => ({
+      log,
+      node,
+      bytes,
+      leftMs: endsAt - now,
+      caller: known,
+    }));
   }
 
   /** The logs that count. */
@@ -117,22 +133,26 @@ export class HeldLogs {
     return [...this.#logs.values()].filter(({ counted }) => counted > 0).map(({ log }) => log);
   }
 
-  #add(log: string): HeldLog {
-    const held: HeldLog = { log, caller: "", parts: [], endsAt: 0, counted: 0 };
+  #add(log: string, node: string): HeldLog {
+    const held: HeldLog = { log, node, bytes: 0, caller: "", others: undefined, endsAt: 0, counted: 0 };
     this.#logs.set(log, held);
     return held;
   }
 }
 
-function partFor(held: HeldLog | undefined, node: string): HeldLog["parts"][number] | undefined {
-  return held?.parts.find((part) => part.node === node);
+function partsOf(held: HeldLog): readonly Part[] {
+  return [held, ...(held.others ?? [])];
 }
 
-function sumOf(parts: HeldLog["parts"]): number {
-  return parts.reduce((total, { bytes }) => total + bytes, 0);
+function partFor(held: HeldLog | undefined, node: string): Part | undefined {
+  return held?.node === node ? held : held?.others?.find((part) => part.node === node);
 }
 
-function countedOf(parts: HeldLog["parts"]): number {
-  const sum = sumOf(parts);
+function sumOf({ bytes, others = [] }: HeldLog): number {
+  return others.reduce((total, part) => total + part.bytes, bytes);
+}
+
+function countedOf(held: HeldLog): number {
+  const sum = sumOf(held);
   return sum <= freeLogBytes ? 0 : Math.min(sum, maxLogBytes);
 }

@@ -3,19 +3,16 @@ import { Callbacks } from "../../base/async/callbacks.ts";
 import { inBackground } from "../../base/async/timers.ts";
 import { logRejection, RateLimitedLog } from "../../base/logging/rate-limited-log.ts";
 import { HalyardError } from "../../base/errors.ts";
-import { randomId } from "../../protocol/random-id.ts";
+import { randomId } from "../../base/wire/crypto.ts";
 import type { JsonObject } from "../../base/wire/message.ts";
 import type { ClusterHost } from "./backplane.ts";
-import { Bus, type BusHandler } from "./bus.ts";
-import type { Cluster, FollowedLog } from "./cluster.ts";
-import { CountedEngine } from "./counted-engine.ts";
+import { Bus, type BusHandler, PendingQuestions } from "./bus.ts";
+import type { Cluster, FollowedLog, PartKind, Parts } from "./cluster.ts";
 import type { Engine, EngineReceiver, EngineSource, ValueKind } from "../engine/engine.ts";
-import { Feed, type LogReader } from "./feed.ts";
-import { Feeds } from "./feeds.ts";
+import { Feed, Feeds, type LogReader } from "./feed.ts";
 import { Forwarding } from "./forwarding.ts";
 import { LogBudget } from "./log-budget.ts";
-import { PendingQuestions } from "./node-questions.ts";
-import type { PartKind, Parts } from "./parts.ts";
+import { countEngine } from "./log-room.ts";
 import { beatsPerLease, type ClusterNode, Presence } from "./presence.ts";
 import { openEngine } from "../engine/sealed-engine.ts";
 
@@ -49,7 +46,6 @@ interface Stay {
 export class JoinedCluster implements Cluster {
   readonly isAlone = false;
   readonly leaseMs: number;
-  /** The secrets of the backplane, the one that seals first; empty if it has none. */
   readonly secrets: readonly string[];
   readonly #backplane: EngineSource;
   readonly #parts: Parts;
@@ -61,11 +57,8 @@ export class JoinedCluster implements Cluster {
   readonly #checks: (() => Promise<boolean>)[] = [];
   readonly #lefts = new Set<(node: string) => void>();
   readonly #about: (() => JsonObject)[] = [];
-  /** Asks other nodes, and answers their questions. */
   readonly questions: PendingQuestions = new PendingQuestions(this);
-  /** Passes messages of clients on to other nodes. */
   readonly forwarding: Forwarding = new Forwarding(this);
-  /** Counts the bytes in the logs, and clears logs when there are too many. */
   readonly logBudget: LogBudget;
   #joining: Promise<void> | undefined;
   #stay: Stay | undefined;
@@ -96,54 +89,41 @@ export class JoinedCluster implements Cluster {
     this.on("bye", (_, from) => this.#stay?.presence.left(from));
   }
 
-  /** The code of a layer that only nodes of a cluster need. */
   part<Part>(kind: PartKind<Part>): Part {
     return this.#parts.get(kind) as Part;
   }
 
   // Called before the node joins.
 
-  /** Adds a handler for the messages of a kind, until you call the returned function. Several endpoints may each add theirs. */
   on(kind: string, handler: BusHandler): () => void {
     const handlers = this.#handlers.get(kind) ?? new Set();
     this.#handlers.set(kind, handlers.add(handler));
     return () => void handlers.delete(handler);
   }
 
-  /**
-   * Adds a step of joining, which may use the engine. The node has joined when all steps have resolved. If one rejects, joining
-   * fails.
-   */
   onJoin(step: () => Promise<void>): void {
     this.#steps.push(step);
   }
 
-  /** Adds members to what nodes tell each other about themselves. */
   introduce(about: () => JsonObject): void {
     this.#about.push(about);
   }
 
-  /** Adds a check whether the engine still has a value that must be there. */
   onVerify(check: () => Promise<boolean>): void {
     this.#checks.push(check);
   }
 
-  /** Calls `callback` when another node has left, until you call the returned function. */
   onLeft(callback: (node: string) => void): () => void {
     this.#lefts.add(callback);
     return () => void this.#lefts.delete(callback);
   }
 
-  /**
-   * Calls `callback` when the engine works again, until you call the returned function. Messages may have been lost meanwhile.
-   */
   onBack(callback: () => void): () => void {
     return this.#backs.add(callback);
   }
 
   // Joining and leaving.
 
-  /** Joins, once for all transports of the server. Rejects if the engine cannot be used. Call {@link JoinedCluster.leave} as often. */
   join(): Promise<void> {
     this.#users++;
     this.#joining ??= this.#join().catch((error: unknown) => {
@@ -153,7 +133,6 @@ export class JoinedCluster implements Cluster {
     return this.#joining;
   }
 
-  /** Leaves when every transport has left. */
   async leave(): Promise<void> {
     if (--this.#users > 0 || this.#joining === undefined) return;
     await this.#joining.catch(() => {});
@@ -166,7 +145,6 @@ export class JoinedCluster implements Cluster {
     await stay.engine.close().catch(() => {});
   }
 
-  /** Whether this node is in the cluster, perhaps without reaching the engine right now. */
   get hasJoined(): boolean {
     return this.#stay !== undefined;
   }
@@ -176,12 +154,10 @@ export class JoinedCluster implements Cluster {
     return this.#stay?.node ?? "";
   }
 
-  /** Whether this node still hears the others, so that its copies are good. */
   get isLeased(): boolean {
     return this.#stay?.presence.isLeased === true;
   }
 
-  /** Whether this node has joined and, as far as it knows, reaches the engine. */
   get isReachable(): boolean {
     return this.#isReady && this.#stay?.presence.isReachable === true;
   }
@@ -194,32 +170,24 @@ export class JoinedCluster implements Cluster {
     return this.#stay?.presence.lease;
   }
 
-  /** The nodes that this one hears. */
   nodes(): ClusterNode[] {
     return this.#stay?.presence.list() ?? [];
   }
 
-  /** Whether this node hears that one. */
   hears(node: string): boolean {
     return this.#stay?.presence.has(node) === true;
   }
 
-  /** The time on the wall clock of a node, as far as this one knows it: clocks need not agree. */
   clockOf(node: string): number {
     return this.#stay?.presence.clockOf(node) ?? Date.now();
   }
 
   // Using it.
 
-  /** The engine. Every operation has a deadline and rejects with the code `BACKPLANE_UNAVAILABLE`. */
   get engine(): Engine {
     return this.#joined.engine;
   }
 
-  /**
-   * Resolves with whether the engine still has the values of this node. If not, it has lost its data although the connection
-   * stayed, which is handled like an outage. Rejects if the engine cannot be reached.
-   */
   verify(): Promise<boolean> {
     return (this.#verifying ??= this.#verify().finally(() => (this.#verifying = undefined)));
   }
@@ -235,28 +203,21 @@ export class JoinedCluster implements Cluster {
     return false;
   }
 
-  /** Logs that a value in the engine has an unexpected form. It counts as absent. */
   ignoreInvalid(kind: ValueKind): void {
     const log = RateLimitedLog.of(this.#host.diagnostics.logger);
     log.error(`Ignored an invalid value of the kind ${kind} in ${this.#backplane.engine}`);
   }
 
-  /** Sends messages to other nodes. */
   get bus(): Bus {
     return this.#joined.bus;
   }
 
-  /**
-   * Passes the entries of a log to the reader, from {@link Feed.start} until {@link JoinedCluster.stopReading}. Also tell the
-   * engine to follow the log, with an entry or with `follow`; the node repeats that at intervals.
-   */
   read(log: string, reader: LogReader): Feed {
     const feed = new Feed(this.engine, log, reader);
     this.#feeds.add(feed);
     return feed;
   }
 
-  /** Stops passing entries to the reader of this feed. If it was the last reader of its log, also tell the engine. */
   stopReading(feed: FollowedLog): void {
     this.#feeds.remove(feed as Feed);
   }
@@ -302,7 +263,7 @@ export class JoinedCluster implements Cluster {
       secrets,
       beatMs: this.leaseMs / beatsPerLease,
     });
-    const engine = new CountedEngine(opened, logBudget);
+    const engine = countEngine(opened, logBudget);
     bus.connect(engine);
     const presence = new Presence(node, this.leaseMs, (other, state) => {
       diagnostics.observe?.({ type: "node", state, node: other });

@@ -1,8 +1,10 @@
 // The limits of the logs of sessions: the rule for clearing a log, for a process alone and for each node of a cluster.
 import type { Logger } from "../../base/logging/logger.ts";
 import { logRejection } from "../../base/logging/rate-limited-log.ts";
-import { Holdings } from "../../base/limits/holdings.ts";
+import { Shares } from "../../base/limits/shares.ts";
 import type { AppendOptions, Engine } from "../engine/engine.ts";
+import { wrapEngine } from "../engine/guarded-engine.ts";
+import { byteLength } from "../engine/log-entries.ts";
 import { HeldLogs } from "./held-logs.ts";
 
 /** The limits of all logs together. */
@@ -12,7 +14,7 @@ export interface LogLimits {
   readonly logs: number;
 }
 
-/** Counts what is added to logs. A {@link CountedEngine} calls it. */
+/** Counts what is added to logs. */
 export interface LogCounter {
   connect(engine: Engine): void;
   /** Counts an entry of so many bytes. */
@@ -21,6 +23,27 @@ export interface LogCounter {
   kept(logs: readonly string[], leftMs: number): void;
   /** Called when the log was removed. */
   removed(log: string): void;
+}
+
+/** An engine that counts the entries that this node adds to logs, keeps and removes. */
+export function countEngine(engine: Engine, counter: LogCounter): Engine {
+  counter.connect(engine);
+  return {
+    ...wrapEngine(engine, (operation) => operation()),
+    async append(log, text, options) {
+      const sequence = await engine.append(log, text, options);
+      if (sequence > 0) counter.added(log, byteLength(text), options);
+      return sequence;
+    },
+    async removeLog(log) {
+      await engine.removeLog(log);
+      counter.removed(log);
+    },
+    async follow(logs, keepMs) {
+      await engine.follow(logs, keepMs);
+      counter.kept(logs, keepMs);
+    },
+  };
 }
 
 /** The limits until an endpoint sets its own. */
@@ -104,8 +127,8 @@ export class LogRoom {
 /** Counts the logs of a process alone. */
 export class LoneLogs implements LogCounter {
   readonly #room: LogRoom;
-  /** The logs of each caller, least recently used first. */
-  readonly #number = new Holdings<string>(Number.POSITIVE_INFINITY);
+  /** How many logs each caller has. */
+  readonly #number = new Shares(Number.POSITIVE_INFINITY);
 
   constructor(logger: Logger) {
     this.#room = new LogRoom(logger);
@@ -133,11 +156,12 @@ export class LoneLogs implements LogCounter {
     const caller = known ?? options.caller;
     if (caller === undefined) return;
     this.#room.count(log, "", bytes, { ...options, caller });
-    this.#number.add(caller, log, known === undefined ? 1 : 0);
+    if (known === undefined) this.#number.count(caller, 1);
     this.sweep(performance.now());
     this.#room.makeRoom((given) => this.removed(given));
     while (this.logs > this.#room.limits.logs) {
-      const oldest = this.#number.oldestOfGreediest();
+      const greediest = this.#number.greediest();
+      const oldest = greediest === undefined ? undefined : this.#room.held.oldestOf(greediest);
       if (oldest === undefined) return;
       this.removed(oldest);
       this.#room.clear(oldest);
@@ -150,7 +174,7 @@ export class LoneLogs implements LogCounter {
     const caller = this.#room.held.callerOf(log);
     if (caller === undefined) return;
     this.#room.held.delete(log);
-    this.#number.delete(caller, log);
+    this.#number.count(caller, -1);
   }
 
   /** Forgets logs that have expired. */

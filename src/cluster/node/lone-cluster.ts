@@ -3,10 +3,9 @@ import type { Logger } from "../../base/logging/logger.ts";
 import type { JsonObject } from "../../base/wire/message.ts";
 import type { BusHandler } from "./bus.ts";
 import type { Cluster, FollowedLog, Forwards, NodeMessages, NodeQuestions } from "./cluster.ts";
-import { CountedEngine } from "./counted-engine.ts";
 import type { Engine, LogEntry } from "../engine/engine.ts";
 import type { LogReader } from "./feed.ts";
-import { LoneLogs } from "./log-room.ts";
+import { countEngine, LoneLogs } from "./log-room.ts";
 import { Memory, MemoryEngine } from "../engine/memory-engine.ts";
 import type { ClusterNode } from "./presence.ts";
 
@@ -58,7 +57,7 @@ export class LoneCluster implements Cluster {
 
   constructor(logger: Logger) {
     this.logBudget = new LoneLogs(logger);
-    this.engine = new CountedEngine(new MemoryEngine(this.#memory, this.node), this.logBudget);
+    this.engine = countEngine(new MemoryEngine(this.#memory, this.node), this.logBudget);
   }
 
   join(): Promise<void> {

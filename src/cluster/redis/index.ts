@@ -4,8 +4,7 @@
  * @module
  */
 import type { Backplane } from "../node/backplane.ts";
-import type { BackplaneOptions } from "../engine/engine.ts";
-import { checkBackplaneOptions } from "../engine/options.ts";
+import { type BackplaneOptions, checkBackplaneOptions } from "../engine/engine.ts";
 import { backplaneOf } from "../backplane-of.ts";
 import { HalyardError } from "../../base/errors.ts";
 import { type Kind, problemOf } from "../../base/kinds.ts";

@@ -2,7 +2,7 @@
 // meanwhile.
 import { inBackground } from "../../base/async/timers.ts";
 import type { HttpState } from "../../transports/http/state.ts";
-import { randomId } from "../../protocol/random-id.ts";
+import { randomId } from "../../base/wire/crypto.ts";
 import { coreOf } from "../../server/calls/port.ts";
 import { Observing } from "../sampling/observing.ts";
 import { Running } from "../sampling/running.ts";

@@ -1,14 +1,13 @@
 // The site of the dashboard on plain values: guards each request, checks its token, and routes it by the end of its path.
-import { internalError } from "../../base/logging/error-ids.ts";
-import { type Logger, stderrLogger } from "../../base/logging/logger.ts";
+import { internalError, type Logger, stderrLogger } from "../../base/logging/logger.ts";
 import { RateLimitedLog } from "../../base/logging/rate-limited-log.ts";
 import { clip } from "../../base/errors.ts";
 import { Heartbeat } from "../../transports/http/edge/heartbeat.ts";
 import { jsonHeaders, refuseWith, replyError } from "../../transports/http/edge/replies.ts";
 import type { HttpBody, HttpRequest, HttpResponder } from "../../transports/http/edge/request.ts";
 import { Unsent } from "../../transports/http/edge/unsent.ts";
-import { refuseContentType } from "../../transports/http/guard/guard.ts";
-import { addressKey } from "../../base/limits/address-key.ts";
+import { refuseContentType } from "../../transports/http/guard.ts";
+import { addressKey } from "../../base/addresses.ts";
 import { Loads } from "../../base/limits/loads.ts";
 import { checkValue, type ParsedJson, parseJson } from "../../base/wire/json.ts";
 import type { MessageLimits } from "../../base/wire/limits.ts";

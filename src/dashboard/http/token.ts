@@ -1,5 +1,5 @@
 // The token of a dashboard: compared in constant time, and slow to guess.
-import { Callers } from "../../transports/http/rate-limits/callers.ts";
+import { Callers } from "../../transports/http/rate-limits.ts";
 
 /** Why a request is refused; `retryAfter`: the seconds until its address may try again. */
 export interface TokenRefusal {

@@ -1,7 +1,7 @@
 // Checks the host and the origin of a request: a host of the dashboard, and its own page or no page.
 import { clip } from "../../base/errors.ts";
 import type { HttpRequest } from "../../transports/http/edge/request.ts";
-import { RequestGuard, hostsFor } from "../../transports/http/guard/guard.ts";
+import { RequestGuard, hostsFor } from "../../transports/http/guard.ts";
 
 export class Visitors {
   readonly #guard: RequestGuard;

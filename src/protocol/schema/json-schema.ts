@@ -1,6 +1,6 @@
 // Checks and compiles plain JSON Schemas once, at registration, and validates values in time linear in their size.
 import type { JsonObject } from "../../base/wire/message.ts";
-import { type Budget, ownBudget } from "./json-schema/budget.ts";
+import { type Budget, ownBudget, Stopped } from "./json-schema/budget.ts";
 import { compileDocument } from "./json-schema/compile.ts";
 import type { SchemaDraft } from "./json-schema/keyword.ts";
 import { keywordProblem } from "./json-schema/keywords.ts";
@@ -8,7 +8,6 @@ import { evaluate, type Node } from "./json-schema/node.ts";
 import type { Backtracking } from "./json-schema/pattern.ts";
 import { StateCache } from "./json-schema/regex-automaton.ts";
 import { Run } from "./json-schema/run.ts";
-import { Stopped } from "./json-schema/stops.ts";
 import { failure, type Validation } from "./validation.ts";
 
 export { remoteBudget } from "./json-schema/budget.ts";

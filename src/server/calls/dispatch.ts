@@ -14,8 +14,8 @@ import {
   type RpcResponse,
 } from "../../base/wire/message.ts";
 import { callerOf, type Exchange, grantOf } from "../context/connection.ts";
-import type { ResultKind } from "../results/result-checks.ts";
-import { orAsk } from "../results/results.ts";
+import type { ResultKind } from "../catalogue/result-checks.ts";
+import { orAsk } from "../catalogue/results.ts";
 import type { Call } from "./call.ts";
 import type { Core } from "./core.ts";
 import { subjectOf, toRpcError } from "./failure.ts";

@@ -28,7 +28,7 @@ import { type Answering, dispatch } from "./dispatch.ts";
 import type { ServerEvent } from "../diagnostics/events.ts";
 import type { Logger } from "../../base/logging/logger.ts";
 import type { ServerLimits } from "../settings/limits.ts";
-import type { ServerMode } from "../settings/settings.ts";
+import type { ServerMode } from "../settings/options.ts";
 import { neededScopes } from "../catalogue/scopes.ts";
 import { hasTotalRoom } from "../catalogue/subscriptions.ts";
 

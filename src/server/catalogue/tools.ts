@@ -34,7 +34,7 @@ import {
   checkName,
   describedFields,
 } from "./definition.ts";
-import { shownErrors } from "../settings/checks.ts";
+import { shownErrors } from "../settings/options.ts";
 import type { DefinitionKind } from "./registry.ts";
 
 /** The definition of a tool with its handler. */

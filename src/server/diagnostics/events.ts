@@ -1,6 +1,5 @@
 // The events that `observe` receives, for metrics, traces and dashboards.
-import { guard } from "../../base/logging/guarded.ts";
-import type { Logger } from "../../base/logging/logger.ts";
+import { guard, type Logger } from "../../base/logging/logger.ts";
 import { RateLimitedLog } from "../../base/logging/rate-limited-log.ts";
 import type { EngineEvent, NodeEvent } from "../../cluster/node/backplane.ts";
 import type { Implementation, Principal } from "../../protocol/model.ts";

@@ -4,7 +4,7 @@ import type { Outcome } from "../../cluster/node/forwarding.ts";
 import { newIdOn, nodeOf } from "../../cluster/node/node-ids.ts";
 import { askFailed, HalyardError } from "../../base/errors.ts";
 import type { Principal } from "../../protocol/model.ts";
-import { type Grant, isGranted } from "../../protocol/scopes.ts";
+import { type Grant, isGranted } from "../../protocol/principal.ts";
 import { encodeNotification, isObject, type JsonObject, type RpcResponse } from "../../base/wire/message.ts";
 import type { Stream } from "./listener.ts";
 

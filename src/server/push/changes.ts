@@ -4,13 +4,13 @@ import { type LogEntry, maxLogBytes, maxLogEntries } from "../../cluster/engine/
 import type { LogReader } from "../../cluster/node/feed.ts";
 import type { Diagnostics } from "../diagnostics/events.ts";
 import { logRejection, RateLimitedLog } from "../../base/logging/rate-limited-log.ts";
-import { type Grant, isGranted } from "../../protocol/scopes.ts";
+import { type Grant, isGranted } from "../../protocol/principal.ts";
 import { inBackground, within } from "../../base/async/timers.ts";
 import { type CatalogueChange, type ChangeEntry, encodeChange, readCatalogueChange } from "./change.ts";
 import type { Frame } from "./frame.ts";
 import type { Listener } from "./listener.ts";
 import { type Letter, merged } from "./mailbox.ts";
-import { positionOf, sequenceOf, startOfLog } from "../../cluster/engine/position.ts";
+import { positionOf, sequenceOf, startOfLog } from "../../cluster/engine/log-entries.ts";
 
 const logName = "changes";
 

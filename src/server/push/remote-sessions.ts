@@ -3,7 +3,7 @@ import type { Cluster } from "../../cluster/node/cluster.ts";
 import { nodeOf } from "../../cluster/node/node-ids.ts";
 import { HalyardError } from "../../base/errors.ts";
 import { maxEntryBytes } from "../../cluster/engine/engine.ts";
-import { entryText, smallEntryText } from "../../cluster/engine/stored.ts";
+import { entryText, smallEntryText } from "../../cluster/engine/log-entries.ts";
 import type { Logger } from "../../base/logging/logger.ts";
 import { logRejection } from "../../base/logging/rate-limited-log.ts";
 import type { LogLevel, Principal } from "../../protocol/model.ts";

@@ -5,7 +5,7 @@ import type { TaskEnd } from "../diagnostics/events.ts";
 import { isObject, type JsonObject } from "../../base/wire/message.ts";
 import { readResponses } from "../asking/question.ts";
 import type { TaskRecord } from "./record.ts";
-import type { RunningTask } from "./running-task.ts";
+import type { RunningTask } from "./task-asker.ts";
 
 /** Milliseconds that the node that runs a task has to answer. */
 const answerMs = 3000;

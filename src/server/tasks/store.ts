@@ -31,7 +31,7 @@ export class TaskStore {
     this.#room = new TaskRoom(limits);
   }
 
-  /** Stores a new task. Resolves with false if there is no room. `caller` is whom the limits of this process count it for. */
+  /** Stores a new task. Resolves with false if there is no room. The limits of this process count it for `caller`. */
   async create(task: TaskRecord, caller: string): Promise<boolean> {
     const { id, owner, ttlMs } = task;
     const text = JSON.stringify(task);

@@ -12,11 +12,16 @@ import { watchAsk } from "../asking/ask-events.ts";
 import type { Call } from "../calls/call.ts";
 import type { OwnTask } from "../calls/call-parts.ts";
 import type { Settings } from "../settings/settings.ts";
-import { relatedTask, toolErrorFails } from "./forms.ts";
-import { InputAsker } from "./input-asker.ts";
-import { hasEnded, type TaskChange, type TaskRecord, type TaskStatus } from "./record.ts";
+import { type AskPlace, InputAsker, type RunningTask, type TaskAsker } from "./task-asker.ts";
+import {
+  hasEnded,
+  relatedTask,
+  type TaskChange,
+  type TaskRecord,
+  type TaskStatus,
+  toolErrorFails,
+} from "./record.ts";
 import { StreamAsker } from "./stream-asker.ts";
-import type { AskPlace, RunningTask, TaskAsker } from "./running-task.ts";
 import type { TaskTable } from "./table.ts";
 
 type Change = Omit<TaskChange, "lastUpdatedAt">;

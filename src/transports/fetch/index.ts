@@ -5,7 +5,7 @@
  */
 import { logRejection } from "../../base/logging/rate-limited-log.ts";
 import { Endpoint, type HttpStats } from "../http/endpoint.ts";
-import { hostsFor } from "../http/guard/guard.ts";
+import { hostsFor } from "../http/guard.ts";
 import { type HttpOptions, knownHttpOptions } from "../http/options.ts";
 import { mountPlace } from "../http/misnamed.ts";
 import { checkOptions } from "../../base/options.ts";
@@ -14,18 +14,10 @@ import { FetchRequest, FetchResponder } from "./edge.ts";
 
 export type { HttpStats } from "../http/endpoint.ts";
 export type { HttpRequest } from "../http/edge/request.ts";
-export type { CorsOptions } from "../http/guard/cors.ts";
-export {
-  defaultHttpLimits,
-  type HttpLimits,
-  type HttpOptions,
-  type LegacySseOptions,
-} from "../http/options.ts";
-export {
-  type CallerLimits,
-  defaultCallerLimits,
-  type RateLimitOptions,
-} from "../http/rate-limits/options.ts";
+export type { CorsOptions } from "../http/cors.ts";
+export { defaultHttpLimits, type HttpLimits } from "../http/limits.ts";
+export type { HttpOptions, LegacySseOptions } from "../http/options.ts";
+export { type CallerLimits, defaultCallerLimits, type RateLimitOptions } from "../http/rate-limit-options.ts";
 
 /** Responds to web-standard requests. */
 export interface FetchHandler {

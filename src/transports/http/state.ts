@@ -2,7 +2,7 @@
 import { ignoreRejection } from "../../base/async/promises.ts";
 import type { Cluster } from "../../cluster/node/cluster.ts";
 import { RateLimitedLog } from "../../base/logging/rate-limited-log.ts";
-import { internalError } from "../../base/logging/error-ids.ts";
+import { internalError } from "../../base/logging/logger.ts";
 import { HalyardError } from "../../base/errors.ts";
 import type { Connection } from "../../server/context/connection.ts";
 import type { ServerPort } from "../../server/calls/port.ts";
@@ -10,7 +10,7 @@ import { logKeptMs } from "../../server/session/limits.ts";
 import { Sessions } from "../../server/session/sessions.ts";
 import { Heartbeat, type Tended } from "./edge/heartbeat.ts";
 import type { HttpResponder } from "./edge/request.ts";
-import type { HttpSettings } from "./options.ts";
+import type { HttpSettings } from "./settings.ts";
 import { Listens } from "./streams/listens.ts";
 import { refuseWith, replyError } from "./edge/replies.ts";
 import { HttpSession } from "./session.ts";

@@ -12,11 +12,11 @@ import {
 } from "node:http";
 import { type AddressInfo, isIPv6, Server as NetServer, type Socket } from "node:net";
 import { Endpoint, type HttpStats } from "../http/endpoint.ts";
-import { hostsFor } from "../http/guard/guard.ts";
-import { type HttpOptions, knownHttpOptions } from "../http/options.ts";
-import { either, flag, type Kind, type Known, listOf, port as portNumber } from "../../base/kinds.ts";
+import { hostsFor } from "../http/guard.ts";
+import { type Completed, type HttpOptions, knownHttpOptions } from "../http/options.ts";
+import { either, flag, type Kind, type Known, listOf, preset, port as portNumber } from "../../base/kinds.ts";
 import { mountPlace, servePlace } from "../http/misnamed.ts";
-import { checkOptions } from "../../base/options.ts";
+import { checkOptions, type Filled, withDefaults } from "../../base/options.ts";
 import { refuseUnawaited } from "../../base/refused-names.ts";
 import { outliveStderr } from "../../base/logging/logger.ts";
 import { logRejection } from "../../base/logging/rate-limited-log.ts";
@@ -28,18 +28,10 @@ import { closeOnSignals } from "./signals.ts";
 
 export type { HttpStats } from "../http/endpoint.ts";
 export type { HttpRequest } from "../http/edge/request.ts";
-export type { CorsOptions } from "../http/guard/cors.ts";
-export {
-  defaultHttpLimits,
-  type HttpLimits,
-  type HttpOptions,
-  type LegacySseOptions,
-} from "../http/options.ts";
-export {
-  type CallerLimits,
-  defaultCallerLimits,
-  type RateLimitOptions,
-} from "../http/rate-limits/options.ts";
+export type { CorsOptions } from "../http/cors.ts";
+export { defaultHttpLimits, type HttpLimits } from "../http/limits.ts";
+export type { HttpOptions, LegacySseOptions } from "../http/options.ts";
+export { type CallerLimits, defaultCallerLimits, type RateLimitOptions } from "../http/rate-limit-options.ts";
 
 /** Options of {@link serveHttp}; all are optional. */
 export interface ServeHttpOptions extends HttpOptions {
@@ -58,14 +50,18 @@ const hostKind: Kind<string> = {
 };
 const hostsKind = listOf(hostKind, "a list of them");
 
-const knownServeOptions: Known<ServeHttpOptions> = {
+const hostOrHosts = either(hostKind, {
+  ...hostsKind,
+  is: (value) => hostsKind.is(value) && (value as readonly string[]).length > 0,
+});
+
+type ServeSettings = Completed & Filled<Pick<ServeHttpOptions, "port" | "host" | "handleSignals">>;
+
+const knownServeOptions: Known<ServeHttpOptions, ServeSettings> = {
   ...knownHttpOptions,
-  port: portNumber,
-  host: either(hostKind, {
-    ...hostsKind,
-    is: (value) => hostsKind.is(value) && (value as readonly string[]).length > 0,
-  }),
-  handleSignals: flag,
+  port: preset(portNumber, 3000),
+  host: preset(hostOrHosts, "127.0.0.1"),
+  handleSignals: preset(flag, true),
 };
 
 /** A running HTTP server. */
@@ -176,7 +172,7 @@ async function serve(
   const driven = portOf(server, "HTTP");
   checkOptions(servePlace, options, knownServeOptions);
   if (more.length > 0) throw new TypeError("serveHttp(server, options) calls no function back: await it");
-  const { port = 3000, host = "127.0.0.1" } = options;
+  const { port, host, handleSignals } = withDefaults(options, knownServeOptions);
   outliveStderr();
   const hosts = [host].flat();
   const names = hostsFor(hosts, options);
@@ -214,7 +210,7 @@ async function serve(
     ignoreSignals?.();
     return (closing ??= closeAll(listening, endpoint));
   };
-  const ignoreSignals = (options.handleSignals ?? true) ? closeOnSignals(close) : undefined;
+  const ignoreSignals = handleSignals ? closeOnSignals(close) : undefined;
   const name = hosts[0]?.includes(":") ? `[${hosts[0]}]` : hosts[0];
   const url = `http://${name}:${actualPort}${endpoint.settings.path}`;
   dashboard?.opened(url);

@@ -14,7 +14,7 @@ import { type CommandLine, startProgram } from "./support/command-line.ts";
 import { temporaryFolder } from "./support/store-processes.ts";
 
 const root = fileURLToPath(new URL("../../..", import.meta.url));
-/** What somebody without a scope sees. */
+/** The error without the scope. */
 const tools = "whoami\n";
 
 async function start(): Promise<{ issuer: AuthorizationServer; server: ProtectedServer }> {

@@ -1,4 +1,4 @@
-// Processes that find the same token expired: one refreshes it for all, whoever is killed meanwhile.
+// Processes find the same token expired: one refreshes it for all, even if some are killed meanwhile.
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { connect } from "halyard/client";
@@ -18,7 +18,7 @@ interface Race {
   readonly users: readonly StoreUser[];
 }
 
-/** Signs in, makes the access token useless, and starts processes that call with it once they are told to. */
+/** Signs in, makes the access token useless, and starts processes that call with it when the test says so. */
 async function prepare(count: number, spoil: (issuer: ScriptedIssuer) => Promise<void>): Promise<Race> {
   const issuer = await ScriptedIssuer.start();
   const server = await ProtectedServer.behind([issuer]);
@@ -76,7 +76,7 @@ async function checkKept({ issuer, server, path }: Race): Promise<void> {
   expect(await locksOf(path)).toEqual([]);
 }
 
-/** Kills the process that refreshes, when its request has come; the others go on. */
+/** Kills the process that refreshes when its request arrives. The others continue. */
 async function survivors(race: Race, reply: Answer | undefined): Promise<readonly StoreUser[]> {
   const { issuer, users, path } = race;
   let killed: StoreUser | undefined;

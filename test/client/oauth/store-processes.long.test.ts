@@ -1,4 +1,4 @@
-// Processes that share the file of a store: none loses what another wrote, and one that is killed or halted harms nobody.
+// Processes share the file of a store: none loses another's writes, and the others continue if one is killed or halted.
 import { chmod, chown, readFile, stat, unlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileStore } from "halyard/client/oauth";

@@ -1,4 +1,4 @@
-// What somebody can do who reaches the engine, without and with the secret of the backplane; and who may join.
+// What an attacker at the engine can do, with and without the secret of the backplane; and which nodes may join.
 import { type Backplane, McpServer } from "halyard";
 import { type BackplaneOptions, memoryBackplane } from "halyard/cluster";
 import { Connection, portOf } from "halyard/transport";
@@ -117,7 +117,7 @@ describe("writing to the engine", () => {
     expect((await look(node, taskId)).result).toMatchObject({ status: "working" });
   });
 
-  test("changes a task that somebody reads, without a secret", async () => {
+  test("changes a task that a client reads, without a secret", async () => {
     const { backplane, seen } = watched(memoryBackplane());
     const node = await nodeOf(backplane);
     const taskId = await start(node, "quick");
@@ -183,7 +183,7 @@ describe("order", () => {
 type Cluster = ReturnType<typeof portOf>["cluster"];
 
 describe("joining", () => {
-  /** Runs a node with one secret, and resolves with what becomes of one with another. */
+  /** Runs a node with one secret, and resolves with the outcome of starting one with another. */
   async function joining(
     running: BackplaneOptions["secret"],
     other: BackplaneOptions["secret"],

@@ -65,7 +65,7 @@ describe.each(rows)("$name", (row) => {
     await redis.start();
     await until(() => one.outages.includes("back") && other.outages.includes("back"));
     expect(await one.engine.get(session)).toBeUndefined();
-    // Nobody says again that he follows, and the new number is greater than the one that Redis has forgotten.
+    // No node registers again as a reader, and the new number is greater than the one that Redis has forgotten.
     const [before] = one.entries;
     await other.engine.append("log", "second", kept);
     await until(() => one.entries.length === 2 && other.entries.length === 1);

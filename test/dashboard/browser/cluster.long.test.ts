@@ -100,7 +100,7 @@ describe.skipIf(!isRunnable)("three nodes on Redis", patient, () => {
       .poll(() => haltedState(screen), { timeout: 60_000 })
       .toMatchObject({ bravo: expect.stringMatching(/^silent/) });
     await expect.poll(() => states(screen)).toMatchObject({ alpha: "answers", charlie: "answers" });
-    // The page goes on with what the others say.
+    // The page continues with the answers of the others.
     const client = await joinAs(node("charlie").url, "sloop", { revision: newestModern });
     await client.callTool("who");
     await expect.poll(() => screen.cell("Last calls", "sloop", "Call")).toBe("who");

@@ -1,4 +1,4 @@
-// 10,000 sessions behind a mounted dashboard: answers stay small, and what somebody does at the page costs it little.
+// 10,000 sessions behind a mounted dashboard: answers stay small, and the page stays fast.
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { McpServer } from "halyard";
@@ -93,7 +93,7 @@ async function answerTo({ page }: Screen, ask: string, search = ""): Promise<Res
 }
 
 /**
- * What somebody does in the list of sessions. Only the keyboard does it: to find an element by its role is work of the page, too.
+ * Uses the list of sessions with the keyboard only, because finding an element by its role is work of the page, too.
  */
 function interactionsWith(screen: Screen): Readonly<Record<string, Interaction>> {
   const { keyboard } = screen.page;

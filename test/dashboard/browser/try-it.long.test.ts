@@ -126,7 +126,7 @@ describe.skipIf(!hasBrowser)("Try it", patient, () => {
     }
   });
 
-  test("connects as the revision that somebody chooses before the page has connected", async () => {
+  test("connects as the revision that the user chooses before the page has connected", async () => {
     const stage = await serveStage({ dashboard: { tryIt: true } });
     const { page } = await look(stage);
     await page.evaluate(`new MutationObserver((_, self) => {
@@ -204,7 +204,7 @@ describe.skipIf(!hasBrowser)("Try it", patient, () => {
     await changes.getByText(note).waitFor();
     await changes.getByRole("button", { name: "Read again" }).click();
     await resultOf(page).getByText("high tide").waitFor();
-    // A new tool is in the catalogue without anybody asking for it.
+    // A new tool appears in the catalogue by itself.
     bench.server.tool("anchor", {}, () => "dropped");
     await page.getByRole("navigation", { name: "Catalogue" }).getByText("anchor").waitFor();
   });

@@ -119,7 +119,7 @@ describeMatrix("observe of questions in rounds", { eras: ["modern"] }, (cell) =>
   });
 });
 
-test("a request state is not made longer where nobody observes", async () => {
+test("a request state is not made longer where there is no observer", async () => {
   const handler = async (_: unknown, ctx: Context): Promise<string> => `${(await ctx.roots()).length}`;
   const stateOf = async (observe?: () => void): Promise<string> => {
     const { ask } = await askingTool(handler, observe ? { server: { observe } } : {});

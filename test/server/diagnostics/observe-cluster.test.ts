@@ -58,7 +58,7 @@ test("a GET stream that continues on another node is a handover, and one that co
   elsewhere.cut();
 });
 
-test("a stream that cannot go on where it was is a gap", async () => {
+test("a stream that cannot continue where it was is a gap", async () => {
   const one = await watch();
   const client = await SessionClient.open(one);
   const stream = await client.get("g7.7-abc.7-abc");

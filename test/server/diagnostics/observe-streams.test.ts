@@ -127,7 +127,7 @@ test("in a cluster, a session is revived and its stream moves", async () => {
   elsewhere.cut();
 });
 
-test("a stream that cannot go on where it was is a gap on one node, too", async () => {
+test("a stream that cannot continue where it was is a gap on one node, too", async () => {
   const watched = await watch("serveHttp");
   const client = await SessionClient.open(watched);
   const stream = await client.get("gAAAAAAAAAAAAAAAAAAAAAA.1");

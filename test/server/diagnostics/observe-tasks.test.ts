@@ -18,7 +18,7 @@ describeMatrix("observe of tasks", withTasks, (cell) => {
     readonly tasks: Tasks;
     /** What was told of tasks. */
     readonly told: () => TaskEvent[];
-    /** Resolves when the end of a task is told. */
+    /** Resolves when the end of a task is reported. */
     readonly ended: () => Promise<void>;
   }
 

@@ -108,7 +108,7 @@ describeMatrix("observe", {}, (cell) => {
     await expect.poll(() => ofType(events, type)).toMatchObject([{ state: ended }]);
   });
 
-  test("an observer that throws harms nobody", async () => {
+  test("an observer that throws has no effect on others", async () => {
     const logger = recordingLogger();
     const observe = (): never => {
       throw new Error("observer");

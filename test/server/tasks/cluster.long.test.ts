@@ -67,7 +67,7 @@ describeMatrix("a task of another node", { ...withTasks, transports: ["memory", 
     expect(await there.server.push.pendingAsks()).toBe(0);
   });
 
-  test("can be cancelled: its handler is told, and a late result changes nothing", async () => {
+  test("can be cancelled: its handler is notified, and a late result changes nothing", async () => {
     const [here, there] = await twoNodes();
     const { taskId } = await here.tasks.start("wait");
     await until(() => here.waiting() === 1);
@@ -160,7 +160,7 @@ describe("the tasks of a principal, on all nodes together", () => {
     return Promise.all(peers);
   }
 
-  test("are listed on each, oldest first, and to nobody else", async () => {
+  test("are listed on each, oldest first, and to no other caller", async () => {
     const options = { backplane: memoryBackplane() };
     const [one, other] = (await peersOf("alice", options, "2025-11-25")) as [RawPeer, RawPeer];
     const started: unknown[] = [];

@@ -98,7 +98,7 @@ function isSameIssuer(one: unknown, other: unknown): boolean {
   return String(one).replace(/\/$/, "") === String(other).replace(/\/$/, "");
 }
 
-/** Where the metadata of an issuer may be, in the order of MCP. oauth4webapi knows the first place or the last, and inserts no path for the second. */
+/** Where the metadata of an issuer may be, in the order of MCP. oauth4webapi covers only the first and the last. */
 function placesOf(issuer: string): string[] {
   const { origin, pathname } = new URL(issuer);
   const path = pathname.replace(/\/$/, "");

@@ -3,7 +3,7 @@ import { platform } from "#oauth-platform";
 import * as oauth from "oauth4webapi";
 import { inBackground } from "../../../base/async/timers.ts";
 import { OAuthError, type OAuthProblem, shown } from "../settings/errors.ts";
-import { isLoopback } from "../../../base/wire/loopback.ts";
+import { isLoopback } from "../../../base/addresses.ts";
 import type { OAuthOptions } from "../settings/options.ts";
 import type { SignIn } from "../platform/platform.ts";
 import type { Attempt, TokenGrant, Party, Returned } from "./grant.ts";

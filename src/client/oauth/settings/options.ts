@@ -11,7 +11,7 @@ export type OpenOption =
    * again; with some authorization servers it cannot be, and the sign-in ends after `signInTimeoutMs`.
    */
   | "popup"
-  /** In a browser: leaves the page, and goes on when it is loaded again at `redirectUri`. */
+  /** In a browser: leaves the page, and continues when the page at `redirectUri` loads. */
   | "redirect"
   /** Gets the address, to show it in your own way. In a browser, the page at `redirectUri` calls `finishSignIn`. */
   | ((url: string) => void | Promise<void>);
@@ -31,7 +31,7 @@ export interface SharedOAuthOptions {
   readonly scopes?: readonly string[] | undefined;
   /** Where tokens are kept. @default {the memory of this process} */
   readonly store?: TokenStore | undefined;
-  /** Whether tokens are bound to a key, so that nobody else can use them (DPoP, RFC 9449). @default {false} */
+  /** Whether tokens are bound to a key, so that a stolen token does not work (DPoP, RFC 9449). @default {false} */
   readonly dpop?: boolean | undefined;
   /**
    * The authorization server that knows this client. Secrets and assertions are sent to no other one, so it is required with

@@ -3,7 +3,7 @@ import type { Client, JWK } from "oauth4webapi";
 import { isObject, isTexts } from "../../../base/wire/message.ts";
 import type { TokenStore } from "./token-store.ts";
 
-/** What tokens are bound to: whose they are, and whom they are for. */
+/** What tokens are bound to: the client that got them, and the resource that they are for. */
 export interface Binding {
   readonly issuer: string;
   readonly clientId: string;
@@ -19,7 +19,7 @@ export interface Tokens extends Binding {
   readonly refreshToken?: string | undefined;
   /** When to refresh them, a little before they expire, in milliseconds since 1970; undefined if the authorization server did not say. */
   readonly renewAt?: number | undefined;
-  /** Every scope that was asked for so far. */
+  /** Every scope requested so far. */
   readonly scopes: readonly string[];
   /** The private key that the tokens are bound to. */
   readonly dpopKey?: JWK | undefined;
@@ -95,8 +95,8 @@ export function registrationOf(store: TokenStore, issuer: string): Stored<Client
 }
 
 /**
- * What the tokens for a server were bound to the last time, so that a new process needs no discovery. `client` tells services apart
- * that share a store and have ids of their own; it is undefined for a client that registers itself.
+ * What the tokens for a server were bound to the last time, so that a new process needs no discovery. `client` is the id of a
+ * client that you registered, since several may share a store; it is undefined for a client that registers itself.
  */
 export function bindingOf(store: TokenStore, server: string, client?: string): Stored<Binding> {
   return stored(store, keyOf("server", server, client ?? ""), isBinding);

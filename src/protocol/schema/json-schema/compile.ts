@@ -1,19 +1,18 @@
 // Compiles a schema and everything that it refers to into nodes.
 import { isObject, type JsonObject } from "../../../base/wire/message.ts";
-import { type Budget, CompileSteps, measure, type Payer } from "./budget.ts";
+import { type Budget, CompileSteps, InvalidKeyword, measure, type Payer } from "./budget.ts";
 import { arrayKeywords, lengthKeywords, unevaluatedItems } from "./array-keywords.ts";
-import { recursiveAnchor, type SchemaResource, SchemaDocument, type ReferenceTarget } from "./document.ts";
+import { recursiveAnchor, type ReferenceTarget, SchemaDocument, type SchemaResource } from "./document.ts";
 import { constantKeywords, inPlaceKeywords } from "./in-place-keywords.ts";
-import { InvalidKeyword } from "./invalid-keyword.ts";
-import type { SchemaDraft, KeywordTable, Surroundings } from "./keyword.ts";
+import { type KeywordTable, type SchemaDraft, type Surroundings } from "./keyword.ts";
 import { ownKeywordProblem, pathTo } from "./keywords.ts";
 import {
   anything,
-  type NodeCheck,
   evaluate,
   kinds,
   makeNode,
   type Node,
+  type NodeCheck,
   nothing,
   restrict,
   type Seen,

@@ -1,7 +1,7 @@
 // The types of keywords: their input when compiled, and the check that they return.
 import type { JsonObject } from "../../../base/wire/message.ts";
 import type { Payer } from "./budget.ts";
-import type { NodeCheck, kinds, Node } from "./node.ts";
+import type { kinds, Node, NodeCheck } from "./node.ts";
 import type { Pattern } from "./pattern.ts";
 
 /** The supported drafts, in order. */

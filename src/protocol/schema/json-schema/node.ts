@@ -1,6 +1,6 @@
 // A compiled schema: its types, and the checks for each type, cheap ones first. Evaluation stops at the first failure.
 import type { Run } from "./run.ts";
-import { NotJson } from "./stops.ts";
+import { NotJson } from "./budget.ts";
 
 /** The kinds of JSON values, as positions in the tables below. */
 export const kinds = { null: 0, boolean: 1, number: 2, integer: 3, string: 4, array: 5, object: 6 } as const;

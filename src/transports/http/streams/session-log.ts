@@ -5,7 +5,7 @@ import type { LogReader } from "../../../cluster/node/feed.ts";
 import { pauseInBackground } from "../../../base/async/timers.ts";
 import { ignoreRejection } from "../../../base/async/promises.ts";
 import { HalyardError } from "../../../base/errors.ts";
-import { smallEntryText } from "../../../cluster/engine/stored.ts";
+import { smallEntryText } from "../../../cluster/engine/log-entries.ts";
 import { logRejection } from "../../../base/logging/rate-limited-log.ts";
 import { readSessionEntry, type SessionEntry } from "../../../server/push/session-entries.ts";
 

@@ -2,7 +2,7 @@
 import type { LogEntry } from "../../../cluster/engine/engine.ts";
 import { logRejection } from "../../../base/logging/rate-limited-log.ts";
 import type { Principal } from "../../../protocol/model.ts";
-import { isGranted } from "../../../protocol/scopes.ts";
+import { isGranted } from "../../../protocol/principal.ts";
 import { Callbacks } from "../../../base/async/callbacks.ts";
 import type { Stream } from "../../../server/push/listener.ts";
 import type { Connection } from "../../../server/context/connection.ts";
