@@ -1,5 +1,5 @@
 // The tasks of a client: a bar from the call that became a task to the end of its work.
-import type { TaskEvent } from "../../server/diagnostics/events.ts";
+import type { TaskEvent } from "../../window/index.ts";
 import { isObject, type JsonObject } from "../../base/wire/message.ts";
 import { OpenEntries } from "./open-entries.ts";
 import type { Entry, Track } from "./track.ts";
@@ -14,11 +14,7 @@ export class Tasks {
     this.#track = track;
   }
 
-  has(taskId: string): boolean {
-    return this.#open.get(taskId) !== undefined;
-  }
-
-  heard({ state, taskId, tool, status, durationMs = 0 }: TaskEvent, at: number): void {
+  changed({ state, taskId, tool, status, durationMs = 0 }: TaskEvent, at: number): void {
     const { entry } = this.#open.get(taskId) ?? { entry: this.#begin(taskId, tool, at - durationMs) };
     if (state === "ended") this.#track.update(entry, { endedAt: at, outcome: status });
   }

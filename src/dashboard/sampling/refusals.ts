@@ -1,8 +1,8 @@
 // Why the server refused messages and requests, and how often.
-import type { RefusalEvent } from "../../server/diagnostics/events.ts";
+import type { RefusalEvent } from "../../window/index.ts";
 import type { RefusalRow } from "../answers.ts";
 import { Newest } from "./newest.ts";
-import { cutSubject } from "./peers.ts";
+import { cutSubject } from "./texts.ts";
 
 /** Reasons of refusals. Past it, the one that was given longest ago is dropped. */
 export const maxReasons = 100;

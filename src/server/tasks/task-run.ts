@@ -43,7 +43,7 @@ export interface RunParts {
 export class TaskRun implements RunningTask, OwnTask {
   readonly record: TaskRecord;
   readonly asker: TaskAsker;
-  readonly #call: Call;
+  readonly call: Call;
   readonly #parts: RunParts;
   readonly #leave: () => void;
   readonly #waiting = new Set<(end: TaskEnd) => void>();
@@ -58,7 +58,7 @@ export class TaskRun implements RunningTask, OwnTask {
   /** `leave` is called when the handler ends, which may be long after the end of the task. */
   constructor(record: TaskRecord, call: Call, parts: RunParts, leave: () => void) {
     this.record = record;
-    this.#call = call;
+    this.call = call;
     this.#parts = parts;
     this.#leave = leave;
     this.asker = this.#makeAsker();
@@ -104,7 +104,7 @@ export class TaskRun implements RunningTask, OwnTask {
   /** Ends the task for its client, and aborts the signal of its handler. */
   stop(status: TaskEnd, reason: string): void {
     this.#isOver = true;
-    this.#call.cancel(reason);
+    this.call.cancel(reason);
     this.asker.giveUp(reason);
     this.#finish(status);
   }
@@ -122,7 +122,7 @@ export class TaskRun implements RunningTask, OwnTask {
     this.#isOver = true;
     this.#leave();
     // Questions that the handler did not await get no answer any more.
-    this.#call.stopAsking();
+    this.call.stopAsking();
     this.asker.giveUp("The call that asked has ended");
     // If the store changed nothing, another node has cancelled the task.
     const kept = this.#write(endOf(response, this.record)).then((status) =>
@@ -135,7 +135,7 @@ export class TaskRun implements RunningTask, OwnTask {
   #observe(): void {
     const { settings } = this.#parts;
     const started = performance.now();
-    const task = { type: "task", taskId: this.id, tool: this.record.tool, ...peerOf(this.#call) } as const;
+    const task = { type: "task", taskId: this.id, tool: this.record.tool, ...peerOf(this.call) } as const;
     settings.observe?.({ ...task, state: "created" });
     this.whenDone((status) => {
       settings.observe?.({ ...task, state: "ended", status, durationMs: performance.now() - started });
@@ -143,7 +143,7 @@ export class TaskRun implements RunningTask, OwnTask {
   }
 
   #makeAsker(): TaskAsker {
-    const call = this.#call;
+    const call = this.call;
     const { id: taskId, session, scopes, form } = this.record;
     const { hub, asks, settings } = this.#parts;
     const changed = (): void => this.#writeSoon();
@@ -194,7 +194,7 @@ export class TaskRun implements RunningTask, OwnTask {
     try {
       const task = await table.store.change(owner, id, { ...change, ...at });
       // After a cancellation, which is announced already, a slow store may still return an earlier status.
-      if (task && (!this.#call.cancelled || hasEnded(task))) await table.announce(task);
+      if (task && (!this.call.cancelled || hasEnded(task))) await table.announce(task);
       return task?.status;
     } catch (error) {
       settings.logger.error("Could not store a change of a task", { taskId: id, error });

@@ -16,8 +16,10 @@ export type { HttpStats } from "../http/endpoint.ts";
 export type { HttpRequest } from "../http/edge/request.ts";
 export type { CorsOptions } from "../http/cors.ts";
 export { defaultHttpLimits, type HttpLimits } from "../http/limits.ts";
-export type { HttpOptions, LegacySseOptions } from "../http/options.ts";
+export type { EndpointDashboard, HttpOptions, LegacySseOptions, ServedEndpoint } from "../http/options.ts";
 export { type CallerLimits, defaultCallerLimits, type RateLimitOptions } from "../http/rate-limit-options.ts";
+export type { Site, SiteBody, SiteBodyLimits, SiteReply, SiteRequest } from "../http/site.ts";
+export { fetchSite, type FetchSiteHandler } from "./site.ts";
 
 /** Responds to web-standard requests. */
 export interface FetchHandler {
