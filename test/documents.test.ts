@@ -168,15 +168,6 @@ test.each(documents.filter((path) => /^ARCHITECTURE\.md$|^docs\/internals\//.tes
   },
 );
 
-test("docs/internals/decisions.md says where each decision is made, and the code is there", () => {
-  const rows = readTable("docs/internals/decisions.md", "Decisions");
-  expect(rows.length).toBeGreaterThanOrEqual(10);
-  const lost = rows.filter(
-    ({ file = "", "look for": look = "" }) => !readDocument(`src/${file}`).includes(look),
-  );
-  expect(lost).toEqual([]);
-});
-
 test("docs/explanation/cluster.md names for every guarantee the tests that show it", () => {
   const rows = readTable("docs/explanation/cluster.md", "Which message is delivered how often");
   expect(rows.length).toBeGreaterThanOrEqual(15);

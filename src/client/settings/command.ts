@@ -13,6 +13,10 @@ import { checkOptions, type Filled, withDefaults } from "../../base/options.ts";
 
 /** How to start a stdio server. */
 export interface CommandTarget {
+  /**
+   * The program: its name in PATH, or its path. On Windows a batch file such as `npx.cmd` is found by its name `npx`; none of its `args` may
+   * have a quote, a percent sign or a line break.
+   */
   readonly command: string;
   readonly args?: readonly string[] | undefined;
   /** @default {the folder of this process} */
