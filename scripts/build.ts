@@ -58,7 +58,7 @@ async function bundle(): Promise<[string, string][]> {
 /**
  * Widens what entries reach, since what the same entries reach becomes one file, and few large files load faster than many small ones.
  * Every server reaches the core; every file that is loaded by itself reaches all that servers and clients share. What a client loads
- * later reaches what it has loaded at once, and what any such part shares with servers.
+ * later reaches what it has loaded at once, and what any such part shares with servers; so does what it loads later of theirs.
  */
 async function widenReach(): Promise<Plugin> {
   const isClient = ({ name }: Entry): boolean => name.startsWith(client);
@@ -78,8 +78,10 @@ async function widenReach(): Promise<Plugin> {
   const sharedLater = sharedBy((await reachOf(parts)).atOnce);
   const loaded = [...ofEntries.atOnce].filter((file) => !clientEntries.includes(file));
   const ofCore = entries.filter(({ name }) => core.has(name)).map(({ source }) => source);
+  const lateOfServers = [...ofClients.later].filter((file) => ofServers.atOnce.has(file));
   const added = new Map([
     ...[...clients, ...ofClients.later].map((file) => [file, shared] as const),
+    ...lateOfServers.map((file) => [file, [...shared, ...sharedLater]] as const),
     ...parts.map((file) => [file, [...shared, ...sharedLater, ...loaded]] as const),
     ...servers.map((file) => [file, [...ofCore, ...shared, ...sharedLater]] as const),
   ]);

@@ -1,7 +1,7 @@
 // The window of a server: the one place to look inside while it runs.
 import { checkOptions } from "../base/options.ts";
 import { filledText, flag, func, type Known, listOf, text, wholeNumber } from "../base/kinds.ts";
-import type { Logger } from "../diagnostics/logger.ts";
+import type { Logger } from "../base/logging/logger.ts";
 import { openedBy, type Servable, type ServerPort } from "../server/calls/port.ts";
 import { Around, type AroundHook } from "./around.ts";
 import { endPeer, type PeerEnd } from "./end.ts";

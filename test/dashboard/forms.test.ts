@@ -1,5 +1,6 @@
 // The forms of the dashboard's page. It imports the files of the page: nothing of the package exports them, and a browser would test
 // the same functions only through what it draws.
+import { McpServer, UriTemplate } from "halyard";
 import { connect } from "halyard/client";
 import { describe, expect, test } from "vitest";
 import { createDemoServer } from "../../examples/demo/server.ts";
@@ -14,9 +15,9 @@ import {
   jsonDraft,
   readDraft,
 } from "../../src/dashboard/page/try/drafts.ts";
+import { type Entry, readEntries, uriOf } from "../../src/dashboard/page/try/entries.ts";
 import { type Field, formOf, maxMembers, type Shape, textForm } from "../../src/dashboard/page/try/fields.ts";
 import { limitsOf } from "../../src/dashboard/page/try/rules.ts";
-import { expand, variablesOf } from "../../src/dashboard/page/try/uri-template.ts";
 
 /** The fields of a form by name, with the kind of each. */
 function kindsOf(form: Field): Record<string, string> {
@@ -97,7 +98,7 @@ describe("formOf", () => {
       false,
       false,
     ]);
-    // Libraries write the range of exact integers as limits: nobody wants to read it.
+    // Libraries write the range of exact integers as limits, which only clutters the form.
     const exact = { type: "integer", minimum: Number.MIN_SAFE_INTEGER, maximum: Number.MAX_SAFE_INTEGER };
     expect(limitsOf(membersOf(one(exact))[0]!.shape)).toBe("");
   });
@@ -133,7 +134,7 @@ describe("formOf", () => {
 });
 
 describe("readDraft", () => {
-  test("readDraft returns the defaults of a form that nobody has touched", () => {
+  test("readDraft returns the defaults of a form that is untouched", () => {
     const form = formOf(defaultsSchema);
     const value = { name: "John Doe", age: 30, score: 95.5, status: "active", verified: true };
     expect(read(form, draftOf(form))).toEqual({ value, problems: {} });
@@ -334,25 +335,38 @@ describe("hostile schemas", () => {
 });
 
 describe("resource templates", () => {
-  test("variablesOf names each variable once", () => {
-    expect(variablesOf("note:///{id}/{+path}{?q,lang}{&q}{list*}{short:3}")).toEqual([
-      "id",
-      "path",
-      "q",
-      "lang",
-      "list",
-      "short",
-    ]);
+  /** The entry of a server's only template. */
+  async function entryOf(uriTemplate: string): Promise<Entry> {
+    const server = new McpServer({ name: "templates", version: "1.0.0" });
+    server.resourceTemplate("note:///{id}", {}, () => "");
+    server.use("resources/templates/list", () => ({
+      resourceTemplates: [{ name: "it", uriTemplate }],
+    }));
+    await using client = await connect(server);
+    const { entries } = await readEntries(client);
+    return entries.find(({ kind }) => kind === "template")!;
+  }
+
+  test("readEntries makes a field of each variable of a template, once", async () => {
+    const { form } = await entryOf("note:///{id}/{+path}{?q,lang}{&q}{list*}{short:3}");
+    expect(Object.keys(kindsOf(form))).toEqual(["id", "path", "q", "lang", "list", "short"]);
   });
 
   test.each([
     ["note:///{id}", { id: "a b/c" }, "note:///a%20b%2Fc"],
-    ["file:///{+path}", { path: "a b/c" }, "file:///a%20b/c"],
+    ["file:///{+path}", { path: "a b/c%2Fd" }, "file:///a%20b/c%2Fd"],
     ["x://a{?q,lang}", { q: "1&2" }, "x://a?q=1%262"],
     ["x://a{/b,c}{.d}{#e}", { b: "1", c: "2", d: "3", e: "4/5" }, "x://a/1/2.3#4/5"],
     ["x://a{;m}{&n}", { m: "1", n: "2" }, "x://a;m=1&n=2"],
+    ["x://{short:3}", { short: "abcdef" }, "x://abc"],
     ["x://{missing}", {}, "x://"],
-  ])("expand makes a URI of %s", (template, values, uri) => {
-    expect(expand(template, new Map(Object.entries(values)))).toBe(uri);
+  ])("uriOf makes a URI of %s, as UriTemplate does", async (template, values, uri) => {
+    expect(uriOf(await entryOf(template), values)).toBe(uri);
+    expect(new UriTemplate(template).expand(values)).toBe(uri);
+  });
+
+  test("readEntries marks a template that is none, and reads it as it is", async () => {
+    const entry = await entryOf("x://{broken");
+    expect([entry.marks, uriOf(entry, {})]).toEqual([["invalid template"], "x://{broken"]);
   });
 });

@@ -8,7 +8,7 @@ import { copyPackage } from "./package-copy.ts";
 /** Something that an entry exports. */
 export interface PublicSymbol {
   readonly name: string;
-  /** Classes that are exported as types only count as types: nobody can make one. */
+  /** Classes that are exported as types only count as types, since users cannot construct them. */
   readonly kind: "function" | "class" | "value" | "type";
   /** The sentences of its doc comment. */
   readonly summary: string;

@@ -1,28 +1,11 @@
 // Forms: fills in the defaults of a requested schema, and checks content against it. Forms are flat, so no validator is needed.
-import { isObject, type JsonObject } from "../../base/wire/message.ts";
-import type { FormField, FormSchema } from "../settings/form-schema.ts";
-
-type Check = (value: unknown, field: JsonObject) => string | undefined;
-
-/** The formats that a text of a form may have. */
-const formats: Readonly<Record<string, (text: string) => boolean>> = {
-  email: (text) => /^[^\s@]+@[^\s@]+$/.test(text),
-  uri: (text) => URL.canParse(text),
-  date: (text) => /^\d{4}-\d\d-\d\d$/.test(text) && !Number.isNaN(Date.parse(text)),
-  "date-time": (text) => /^\d{4}-\d\d-\d\d[t ]\d\d:\d\d:\d\d/i.test(text) && !Number.isNaN(Date.parse(text)),
-};
-
-/** What is wrong with a value, by the type of its field. */
-const checks: Readonly<Record<FormField["type"], Check>> = {
-  string: checkText,
-  number: checkNumber,
-  integer: (value, field) => (Number.isInteger(value) ? checkNumber(value, field) : "must be an integer"),
-  boolean: (value) => (typeof value === "boolean" ? undefined : "must be true or false"),
-  array: checkList,
-};
+import type { JsonObject } from "../../base/wire/message.ts";
+import { choicesOf } from "../../protocol/forms/choices.ts";
+import type { FormField, FormSchema } from "../../protocol/forms/form-schema.ts";
+import { brokenRule, type Rule } from "../../protocol/forms/rules.ts";
 
 /** The content with the defaults of the schema for fields that it lacks. */
-export function withDefaults(content: JsonObject, schema: FormSchema): JsonObject {
+export function withFieldDefaults(content: JsonObject, schema: FormSchema): JsonObject {
   const missing = fieldsOf(schema).filter(
     ([name, field]) => given(content, name) === undefined && field["default"] !== undefined,
   );
@@ -46,48 +29,39 @@ export function contentProblem(content: JsonObject, schema: FormSchema): string 
 
 function valueProblem(value: unknown, field: JsonObject | undefined): string | undefined {
   if (field === undefined) return undefined;
-  return checks[field["type"] as FormField["type"]](value, field);
+  const rule = brokenRule(field, value);
+  return rule === undefined ? choiceProblem(value, field) : worded(rule, field);
 }
 
-function checkText(value: unknown, field: JsonObject): string | undefined {
-  if (typeof value !== "string") return "must be a text";
-  const { minLength, maxLength, format } = field;
-  if (isBeyond([...value].length, minLength, maxLength))
+const types: Readonly<Record<FormField["type"], string>> = {
+  string: "a text",
+  number: "a number",
+  integer: "an integer",
+  boolean: "true or false",
+  array: "a list",
+};
+
+function worded(rule: Rule, field: JsonObject): string {
+  const { type, minLength, maxLength, minimum, maximum, minItems, maxItems, format } = field;
+  if (rule === "type") return `must be ${types[type as FormField["type"]]}`;
+  if (rule === "format") return `must be of the format ${String(format)}`;
+  if (rule === "minLength" || rule === "maxLength")
     return `must have ${range(minLength, maxLength)} characters`;
-  const choices = choicesOf(field);
-  if (choices && !choices.includes(value)) return `must be one of ${choices.join(", ")}`;
-  const fits = typeof format === "string" && Object.hasOwn(formats, format) ? formats[format] : undefined;
-  return fits?.(value) === false ? `must be of the format ${String(format)}` : undefined;
+  if (rule === "minItems" || rule === "maxItems") return `must have ${range(minItems, maxItems)} items`;
+  return `must be ${range(minimum, maximum)}`;
 }
 
-function checkNumber(value: unknown, { minimum, maximum }: JsonObject): string | undefined {
-  if (typeof value !== "number" || !Number.isFinite(value)) return "must be a number";
-  return isBeyond(value, minimum, maximum) ? `must be ${range(minimum, maximum)}` : undefined;
-}
-
-function checkList(value: unknown, { items, minItems, maxItems }: JsonObject): string | undefined {
-  if (!Array.isArray(value)) return "must be a list";
-  if (isBeyond(value.length, minItems, maxItems)) return `must have ${range(minItems, maxItems)} items`;
-  const choices = isObject(items) ? choicesOf(items) : undefined;
-  const isChosen = (item: unknown): boolean => choices === undefined || choices.includes(item);
-  return value.every(isChosen) ? undefined : `must have items of ${choices?.join(", ")}`;
-}
-
-/** The values of a choice, with titles or without; undefined if the field is none. */
-function choicesOf(field: JsonObject): readonly unknown[] | undefined {
-  if (Array.isArray(field["enum"])) return field["enum"];
-  const titled = field["oneOf"] ?? field["anyOf"];
-  return Array.isArray(titled) ? titled.map((one: unknown) => isObject(one) && one["const"]) : undefined;
+function choiceProblem(value: unknown, field: JsonObject): string | undefined {
+  const isList = Array.isArray(value);
+  const choices = choicesOf(isList ? (field["items"] as JsonObject) : field)?.map((choice) => choice.value);
+  if (choices === undefined || [value].flat().every((one) => choices.includes(one))) return undefined;
+  return `must ${isList ? "have items of" : "be one of"} ${choices.join(", ")}`;
 }
 
 /** The values that a form can carry. */
 function isPlain(value: unknown): boolean {
   const isList = Array.isArray(value) && value.every((item) => typeof item === "string");
   return isList || ["string", "number", "boolean"].includes(typeof value);
-}
-
-function isBeyond(value: number, least: unknown, most: unknown): boolean {
-  return (typeof least === "number" && value < least) || (typeof most === "number" && value > most);
 }
 
 function range(least: unknown, most: unknown): string {

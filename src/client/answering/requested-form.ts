@@ -1,78 +1,12 @@
 // Reads the form that a server requests, and checks it, so that handlers receive a form of the declared type.
 import { clip } from "../../base/errors.ts";
-import {
-  flag,
-  type Kind,
-  type Known,
-  listOf,
-  mismatch,
-  needed,
-  oneOf,
-  problemOf,
-  text,
-} from "../../base/kinds.ts";
+import { type Kind, mismatch, problemOf, texts } from "../../base/kinds.ts";
 import { isObject, type JsonObject } from "../../base/wire/message.ts";
-import type {
-  BooleanField,
-  FormChoice,
-  FormField,
-  FormSchema,
-  ListField,
-  NumberField,
-  TextField,
-} from "../settings/form-schema.ts";
+import type { FormSchema } from "../../protocol/forms/form-schema.ts";
+import { fieldKeywords, titledChoices } from "../../protocol/forms/keywords.ts";
 
 /** Fields of a form. Past it, the client refuses the question. */
 const maxFields = 1000;
-
-const number: Kind<number> = { is: Number.isFinite, mustBe: "a number" };
-const texts: Kind<string[]> = { is: listOf(text, "").is, mustBe: "a list of texts" };
-const choices: Kind<FormChoice[]> = {
-  is: (value) => Array.isArray(value) && value.every(isChoice),
-  mustBe: "a list of choices with const and title, which are texts",
-};
-const itemKeywords = { type: oneOf("string"), enum: texts, anyOf: choices };
-const items: Kind<ListField["items"]> = {
-  is: (value) => isObject(value) && fieldProblem(value, itemKeywords) === undefined,
-  mustBe: "an object with texts to choose from, as enum or anyOf",
-};
-
-const label = { title: text, description: text };
-const numberKeywords: Known<Omit<NumberField, "type">> = {
-  ...label,
-  minimum: number,
-  maximum: number,
-  default: number,
-};
-const textKeywords: Known<Omit<TextField, "type">> = {
-  ...label,
-  enum: texts,
-  enumNames: texts,
-  oneOf: choices,
-  minLength: number,
-  maxLength: number,
-  format: text,
-  default: text,
-};
-const flagKeywords: Known<Omit<BooleanField, "type">> = { ...label, default: flag };
-const listKeywords: Known<Omit<ListField, "type">> = {
-  ...label,
-  items: needed(items),
-  minItems: number,
-  maxItems: number,
-  default: texts,
-};
-
-/** The kinds of a field's keywords, by the type of the field. Further keywords are allowed. */
-const keywords: ReadonlyMap<unknown, Readonly<Record<string, Kind>>> = new Map(
-  Object.entries({
-    string: textKeywords,
-    number: numberKeywords,
-    integer: numberKeywords,
-    boolean: flagKeywords,
-    array: listKeywords,
-  } satisfies Record<FormField["type"], Readonly<Record<string, Kind>>>),
-);
 
 /** The form, or why the schema is not a form. */
 export type ReadForm =
@@ -105,7 +39,7 @@ function withType(field: unknown): unknown {
   if (!isObject(field)) return field;
   const { anyOf, ...others } = field;
   const { type, oneOf: titled = anyOf } = others;
-  const isChoices = texts.is(field["enum"]) || choices.is(titled);
+  const isChoices = texts.is(field["enum"]) || titledChoices.is(titled);
   if (!isChoices || (type !== undefined && type !== "string")) return field;
   return { ...others, type: "string", ...(titled !== undefined && { oneOf: titled }) };
 }
@@ -113,11 +47,11 @@ function withType(field: unknown): unknown {
 /** What is wrong with a field, as text that continues its path. */
 function kindProblem(field: unknown): string | undefined {
   if (!isObject(field)) return " must be an object";
-  const known = keywords.get(field["type"]);
+  const known = fieldKeywords.get(field["type"]);
   return known ? fieldProblem(field, known) : `.type ${mismatch(allTypes, field["type"])}`;
 }
 
-const allTypes = `one of ${[...keywords.keys()].join(", ")}`;
+const allTypes = `one of ${[...fieldKeywords.keys()].join(", ")}`;
 
 function fieldProblem(field: JsonObject, known: Readonly<Record<string, Kind>>): string | undefined {
   for (const [keyword, kind] of Object.entries(known)) {
@@ -127,10 +61,4 @@ function fieldProblem(field: JsonObject, known: Readonly<Record<string, Kind>>):
     if (problem !== undefined) return `.${keyword} ${problem}`;
   }
   return undefined;
-}
-
-function isChoice(value: unknown): boolean {
-  if (!isObject(value)) return false;
-  const { const: chosen, title = "" } = value;
-  return typeof chosen === "string" && typeof title === "string";
 }

@@ -3,7 +3,7 @@ import type { ModelPreferences, Root, SamplingContent, SamplingTool } from "../.
 import type { LogLevel } from "../../protocol/model.ts";
 import type { JsonObject } from "../../base/wire/message.ts";
 import type { SamplingMessage } from "./received.ts";
-import type { FormSchema } from "./form-schema.ts";
+import type { FormSchema } from "../../protocol/forms/form-schema.ts";
 
 /** The second parameter of every question handler. */
 export interface QuestionContext {

@@ -1,6 +1,5 @@
 // The last calls that ended, and the modern clients that made them.
-import type { RequestEvent } from "../../diagnostics/events.ts";
-import { describePeer, type PeerView } from "../../window/index.ts";
+import { type RequestEvent, describePeer, type PeerView } from "../../window/index.ts";
 import type { CallRow } from "../answers.ts";
 import { Newest } from "./newest.ts";
 import { cut, cutSubject } from "./texts.ts";

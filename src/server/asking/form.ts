@@ -1,6 +1,9 @@
 // Converts the schema of a form, an object of plain fields, to the form of the client's revision.
 import { askFailed, ConfigurationError } from "../../base/errors.ts";
 import type { Revision } from "../../protocol/revision.ts";
+import { type Choice, choicesOf } from "../../protocol/forms/choices.ts";
+import { fieldKeywords } from "../../protocol/forms/keywords.ts";
+import { resolve } from "../../protocol/forms/resolve.ts";
 import {
   type AnySchema,
   type CompiledSchema,
@@ -11,17 +14,7 @@ import { isObject, type JsonObject } from "../../base/wire/message.ts";
 
 type Field = Record<string, unknown>;
 
-const labels = ["title", "description", "default"];
-
-/** The keywords that each type of field may have. Others are left out of the form, but the answer is validated against them. */
-const keywords: Readonly<Record<string, readonly string[]>> = {
-  string: [...labels, "minLength", "maxLength", "format", "enum", "enumNames", "oneOf"],
-  number: [...labels, "minimum", "maximum"],
-  integer: [...labels, "minimum", "maximum"],
-  boolean: labels,
-  array: [...labels, "minItems", "maxItems", "items"],
-};
-
+/** Clients know no others. The answer is validated against every format. */
 const formats: ReadonlySet<unknown> = new Set(["email", "uri", "date", "date-time"]);
 
 const compiledForms = new WeakMap<object, CompiledSchema>();
@@ -38,7 +31,7 @@ export function compileForm(schema: AnySchema, settings: SchemaSettings): Compil
 
 /** Encodes the form for the client. Throws if the schema is not an object of plain fields that the revision supports. */
 export function encodeForm(schema: JsonObject, revision: Revision): JsonObject {
-  const { type, properties, required } = (inPlace(schema, schema) ?? {}) as JsonObject;
+  const { type, properties, required } = inPlace(schema, schema) ?? {};
   if (type !== "object" || !isObject(properties)) throw unfit("schema", "must be the schema of an object");
   const fields = Object.entries(properties).map(([name, field]) => [
     name,
@@ -51,34 +44,24 @@ export function encodeForm(schema: JsonObject, revision: Revision): JsonObject {
   };
 }
 
-/** A form is at most a list of choices deep, so this ends recursive references. */
-const maxDepth = 8;
-
-/** Resolves `$ref` in a field: libraries move named and reused schemas to `$defs`. */
-function inPlace(field: unknown, schema: JsonObject, depth = 0): unknown {
-  if (!isObject(field) || depth > maxDepth) return undefined;
-  const { $ref, ...beside } = field;
-  if (typeof $ref !== "string") {
-    const { items } = field;
-    return items === undefined ? field : { ...field, items: inPlace(items, schema, depth + 1) };
-  }
-  let target: unknown = schema;
-  for (const name of $ref.split("/").slice(1)) target = isObject(target) ? target[name] : undefined;
-  return isObject(target) ? inPlace({ ...target, ...beside }, schema, depth + 1) : undefined;
+/** A field without references, which libraries write for named and reused schemas. */
+function inPlace(field: unknown, schema: JsonObject): JsonObject | undefined {
+  const resolved = isObject(field) ? resolve(field, schema) : undefined;
+  const items = resolved?.["items"];
+  return isObject(items) ? { ...resolved, items: resolve(items, schema) } : resolved;
 }
 
-function fieldFor(name: string, given: unknown, revision: Revision): Field {
-  const field = isObject(given) ? withChoices(given) : {};
-  const type = String(field["type"]);
-  const known = Object.hasOwn(keywords, type) ? keywords[type] : undefined;
+function fieldFor(name: string, given: JsonObject | undefined, revision: Revision): Field {
+  const field = given ? withChoices(given) : {};
+  const type = field["type"];
+  const known = fieldKeywords.get(type);
   if (!known || (type === "array" && field["items"] === undefined)) {
     const allowed = "a string, number, integer, boolean, choice or list of choices";
     throw unfit(name, `must be ${allowed}: forms cannot be nested`);
   }
   const kept: Field = { type };
-  for (const keyword of known) if (field[keyword] !== undefined) kept[keyword] = field[keyword];
+  for (const keyword of Object.keys(known)) if (field[keyword] !== undefined) kept[keyword] = field[keyword];
   if (!formats.has(kept["format"])) delete kept["format"];
-  if (!isListOf(kept["enum"], isText)) delete kept["enum"];
   // Libraries bound every integer by the safe integers, which would only clutter the form.
   for (const bound of ["minimum", "maximum"])
     if (Math.abs(Number(kept[bound])) === Number.MAX_SAFE_INTEGER) delete kept[bound];
@@ -87,16 +70,20 @@ function fieldFor(name: string, given: unknown, revision: Revision): Field {
 
 /** Normalises a choice: schema libraries write it in several ways, the protocol in two. */
 function withChoices(field: JsonObject): Field {
-  const { oneOf, anyOf, ...rest } = field;
-  const choices = field["const"] === undefined ? field["enum"] : [field["const"]];
-  if (isListOf(choices, isText)) return { ...rest, type: "string", enum: choices };
-  const titled = oneOf ?? anyOf;
-  if (isListOf(titled, isConstant)) return { ...rest, type: "string", oneOf: titled.map(withTitle) };
-  return field["type"] === "array" ? { ...rest, items: choicesOf(field["items"]) } : rest;
+  const { oneOf: _oneOf, anyOf: _anyOf, enum: values, ...rest } = field;
+  const choices = choicesOf(field);
+  if (choices?.every(isText)) {
+    const isTitled = field["const"] === undefined && values === undefined;
+    const listed = isTitled
+      ? { oneOf: choices.map(({ value, title = value }) => ({ const: value, title })) }
+      : { enum: choices.map(({ value }) => value) };
+    return { ...rest, type: "string", ...listed };
+  }
+  return field["type"] === "array" ? { ...rest, items: listedIn(field["items"]) } : rest;
 }
 
 /** The items of a list of choices, in the protocol's form; undefined if they are anything else. */
-function choicesOf(items: unknown): Field | undefined {
+function listedIn(items: unknown): Field | undefined {
   if (!isObject(items)) return undefined;
   const { type, enum: choices, oneOf } = withChoices(items);
   if (type !== "string") return undefined;
@@ -104,20 +91,8 @@ function choicesOf(items: unknown): Field | undefined {
   return choices === undefined ? undefined : { type, enum: choices };
 }
 
-function withTitle(option: JsonObject): Field {
-  return { const: option["const"], title: option["title"] ?? option["const"] };
-}
-
-function isListOf<T>(value: unknown, isItem: (item: unknown) => item is T): value is T[] {
-  return Array.isArray(value) && value.every(isItem);
-}
-
-function isText(value: unknown): value is string {
+function isText({ value }: Choice): boolean {
   return typeof value === "string";
-}
-
-function isConstant(option: unknown): option is JsonObject {
-  return isObject(option) && typeof option["const"] === "string";
 }
 
 /** Converts a field for older revisions: `enumNames`, no lists of choices, and defaults only for booleans. */

@@ -92,7 +92,12 @@ export const setLogLevel: MethodHandler = {
 /** The strings of a client's description. Icons and unknown fields are dropped. */
 function keptOf(client: Implementation | undefined): Implementation | undefined {
   if (!client) return undefined;
-  const words = ["name", "title", "version", "description", "websiteUrl"] as const;
-  const kept = words.map((word) => [word, client[word]]).filter(([, text]) => typeof text === "string");
-  return Object.fromEntries(kept) as Implementation;
+  const kept: Record<string, string> = {};
+  for (const word of keptWords) {
+    const text = client[word];
+    if (typeof text === "string") kept[word] = text;
+  }
+  return kept as unknown as Implementation;
 }
+
+const keptWords = ["name", "title", "version", "description", "websiteUrl"] as const;

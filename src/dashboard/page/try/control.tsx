@@ -3,8 +3,9 @@ import type { VNode } from "preact";
 import { useContext, useEffect, useState } from "preact/hooks";
 import { absent } from "./drafts.ts";
 import { type Attributes, type FieldProps, FormContext, type FormState } from "./field-notes.tsx";
-import type { Shape } from "./fields.ts";
+import { labelOf, type Shape } from "./fields.ts";
 import { exampleOf } from "./rules.ts";
+import { textOf } from "./schema.ts";
 
 type ControlProps = FieldProps & { readonly attributes: Attributes };
 
@@ -61,7 +62,7 @@ function ChoiceControl({ field, draft, onChange, attributes }: ControlProps): VN
 
 function labelsOf(shape: Shape): readonly string[] {
   if (shape.kind === "constant") return [JSON.stringify(shape.value)];
-  return shape.kind === "choice" ? shape.options.map(({ label }) => label) : [];
+  return shape.kind === "choice" ? shape.options.map(labelOf) : [];
 }
 
 /** How browsers help with a format. Dates and times stay texts: their fields would drop the time zone. */
@@ -77,7 +78,7 @@ function TextControl({ field, draft, onChange, attributes }: ControlProps): VNod
   const { complete } = useContext(FormContext);
   const text = draft.kind === "text" ? draft.text : "";
   const change = (value: string): void => onChange({ kind: "text", text: value });
-  const format = shape.kind === "text" ? shape.format : undefined;
+  const format = shape.kind === "text" ? textOf(shape.rules["format"]) : undefined;
   const offered = useCompletions(field.name, text, shape.kind === "text" ? complete : undefined);
   if (shape.kind === "text" && shape.isLong && !complete) {
     return (

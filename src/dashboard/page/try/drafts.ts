@@ -1,7 +1,8 @@
 // The values that the user has filled in so far: created from defaults or from a value, and converted back to a value.
+import { isObject } from "../../../base/wire/message.ts";
 import type { Field, Shape } from "./fields.ts";
 import { problemOf } from "./rules.ts";
-import { toSchema } from "./schema.ts";
+import { numberOf } from "./schema.ts";
 
 /** The content of a field so far. Any field can hold JSON for its whole value. */
 export type Draft =
@@ -87,7 +88,7 @@ function beginInner(shape: Extract<Shape, { kind: "group" | "list" | "variants" 
     case "group":
       return { kind: "group", members: shape.members().map((member) => begin(member, budget)) };
     case "list": {
-      const length = Math.min(shape.minItems, 20);
+      const length = Math.min(numberOf(shape.rules["minItems"]) ?? 0, 20);
       return { kind: "list", items: Array.from({ length }, () => begin(shape.item(), budget)) };
     }
     case "variants": {
@@ -145,14 +146,13 @@ function takeVariant(variants: readonly Field[], value: unknown, budget: Budget)
 }
 
 function takeGroup(members: readonly Field[], value: unknown, budget: Budget): Draft | undefined {
-  const given = toSchema(value);
-  if (!given) return undefined;
+  if (!isObject(value)) return undefined;
   const known = new Set(members.map((member) => member.name));
-  if (Object.keys(given).some((key) => !known.has(key))) return undefined;
+  if (Object.keys(value).some((key) => !known.has(key))) return undefined;
   return {
     kind: "group",
     members: members.map((member) => {
-      const inner = Object.hasOwn(given, member.name) ? given[member.name] : undefined;
+      const inner = Object.hasOwn(value, member.name) ? value[member.name] : undefined;
       return take(member, inner, budget) ?? jsonDraft(inner);
     }),
   };

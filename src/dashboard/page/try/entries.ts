@@ -1,7 +1,8 @@
 // The catalogue of a server as entries of one list: tools, prompts, resources and resource templates.
 import type { McpClient, Prompt, Resource, ResourceTemplate, Tool } from "halyard/client";
+import { expand } from "../../../protocol/uri-template-expand.ts";
+import { parse, type TemplatePart } from "../../../protocol/uri-template-parse.ts";
 import { type Field, formOf, textForm } from "./fields.ts";
-import { variablesOf } from "./uri-template.ts";
 
 export const kinds = ["tool", "prompt", "resource", "template"] as const;
 export type Kind = (typeof kinds)[number];
@@ -13,6 +14,8 @@ export interface Entry {
   readonly title: string;
   readonly description: string | undefined;
   readonly form: Field;
+  /** The parts of a template. */
+  readonly parts?: readonly TemplatePart[];
   /** Further facts, such as "read only". */
   readonly marks: readonly string[];
   /** As the server describes it. */
@@ -91,9 +94,38 @@ function ofResource(resource: Resource): Entry {
 
 function ofTemplate(template: ResourceTemplate): Entry {
   const { uriTemplate, name, title = name, description, mimeType } = template;
-  const form = textForm(variablesOf(uriTemplate).map((variable) => ({ name: variable })));
-  const marks = mimeType === undefined ? [] : [mimeType];
-  return { kind: "template", id: uriTemplate, title, description, form, marks, listed: template };
+  const parts = partsOf(uriTemplate);
+  const names = new Set(parts?.flatMap(({ variables }) => variables.map((variable) => variable.name)));
+  const form = textForm([...names].map((variable) => ({ name: variable })));
+  const marks = [mimeType, parts ? undefined : "invalid template"].filter((mark) => mark !== undefined);
+  const entry = {
+    kind: "template",
+    id: uriTemplate,
+    title,
+    description,
+    form,
+    marks,
+    listed: template,
+  } as const;
+  return parts ? { ...entry, parts } : entry;
+}
+
+function partsOf(template: string): readonly TemplatePart[] | undefined {
+  try {
+    return parse(template);
+  } catch {
+    return undefined;
+  }
+}
+
+/** The URI that an entry reads, with these values in its template; undefined for what is not read. */
+export function uriOf(
+  { kind, id, parts }: Entry,
+  values: Readonly<Record<string, unknown>>,
+): string | undefined {
+  if (kind !== "resource" && kind !== "template") return undefined;
+  const texts = Object.entries(values).map(([name, value]) => [name, String(value)]);
+  return parts ? expand(parts, Object.fromEntries(texts)) : id;
 }
 
 /** The entries that contain every word of the search. */

@@ -9,13 +9,12 @@ import { subscriptions, toggleSubscription } from "./changes.ts";
 import { CodeDialog } from "./code-dialog.tsx";
 import { type Connection, connection } from "./connection.ts";
 import { type Draft, draftOf, draftOfValue, jsonDraft, readDraft } from "./drafts.ts";
-import { type Entry, type Kind, keyOf } from "./entries.ts";
+import { type Entry, type Kind, keyOf, uriOf } from "./entries.ts";
 import { focusProblem } from "./focus.ts";
 import type { FormState } from "./field-notes.tsx";
 import { Form } from "./form.tsx";
 import { RunView } from "./run-view.tsx";
 import { runs, start } from "./runs.ts";
-import { expand } from "./uri-template.ts";
 
 /** What was filled in for each entry, for as long as the page is open. */
 const drafts = storeOf<ReadonlyMap<string, Draft>>(new Map());
@@ -99,13 +98,6 @@ function useDraft(entry: Entry): [Draft, (draft: Draft) => void] {
   const key = useMemo(() => `${keyOf(entry)} ${JSON.stringify(entry.listed)}`, [entry]);
   const draft = useMemo(() => all.get(key) ?? draftOf(entry.form), [all, key]);
   return [draft, (changed) => drafts.set(new Map([...drafts.get(), [key, changed]]))];
-}
-
-/** The URI that a resource, or a template with these values, stands for. */
-function uriOf({ kind, id }: Entry, values: Readonly<Record<string, unknown>>): string | undefined {
-  if (kind === "resource") return id;
-  if (kind !== "template") return undefined;
-  return expand(id, new Map(Object.entries(values).map(([name, text]) => [name, String(text)])));
 }
 
 /** Requests completions for an argument of a prompt, or a variable of a template. */

@@ -1,57 +1,19 @@
 // The fields of a form, made from a JSON Schema. Parts that a form cannot show become a field for JSON.
-import {
-  alternativesOf,
-  countAlternatives,
-  entriesOf,
-  listOf,
-  numberOf,
-  resolve,
-  type Schema,
-  textOf,
-  toSchema,
-} from "./schema.ts";
+import { isObject, type JsonObject } from "../../../base/wire/message.ts";
+import { type Choice, choicesOf } from "../../../protocol/forms/choices.ts";
+import { entriesOf, listOf, resolve } from "../../../protocol/forms/resolve.ts";
+import { alternativesOf, countAlternatives, numberOf, textOf } from "./schema.ts";
 
-/** A value that can be chosen. */
-export interface Option {
-  readonly label: string;
-  readonly value: unknown;
-}
-
-/** What kind of value a field takes, with its rules. Inner fields are made when they are needed: schemas may be recursive. */
+/** What kind of value a field takes, with the keywords of its rules. Inner fields are made when they are needed: schemas may be recursive. */
 export type Shape =
-  | {
-      readonly kind: "text";
-      readonly format: string | undefined;
-      readonly isLong: boolean;
-      readonly minLength: number;
-      readonly maxLength: number;
-      readonly pattern: string | undefined;
-    }
-  | {
-      readonly kind: "number";
-      readonly isInteger: boolean;
-      readonly above: number | undefined;
-      readonly min: number | undefined;
-      readonly max: number | undefined;
-      readonly below: number | undefined;
-      readonly multipleOf: number | undefined;
-    }
+  | { readonly kind: "text"; readonly rules: JsonObject; readonly isLong: boolean }
+  | { readonly kind: "number"; readonly rules: JsonObject }
   | { readonly kind: "flag" }
-  | { readonly kind: "choice"; readonly options: readonly Option[] }
-  | {
-      readonly kind: "choices";
-      readonly options: readonly Option[];
-      readonly minItems: number;
-      readonly maxItems: number;
-    }
+  | { readonly kind: "choice"; readonly options: readonly Choice[] }
+  | { readonly kind: "choices"; readonly rules: JsonObject; readonly options: readonly Choice[] }
   | { readonly kind: "constant"; readonly value: unknown }
   | { readonly kind: "group"; readonly members: () => readonly Field[] }
-  | {
-      readonly kind: "list";
-      readonly item: () => Field;
-      readonly minItems: number;
-      readonly maxItems: number;
-    }
+  | { readonly kind: "list"; readonly rules: JsonObject; readonly item: () => Field }
   | { readonly kind: "variants"; readonly variants: () => readonly Field[] }
   /** `reason`: why it takes JSON only; undefined if its schema allows anything. */
   | { readonly kind: "json"; readonly reason?: string | undefined };
@@ -75,7 +37,7 @@ const maxVariants = 50;
 
 /** The form for a JSON Schema, such as the input schema of a tool. */
 export function formOf(schema: unknown): Field {
-  const root = toSchema(schema) ?? {};
+  const root = isObject(schema) ? schema : {};
   return fieldOf({ name: "", isRequired: true }, root, root);
 }
 
@@ -98,8 +60,8 @@ export function textForm(
 
 type Place = Pick<Field, "name" | "isRequired">;
 
-function fieldOf(place: Place, schema: unknown, root: Schema): Field {
-  const given = toSchema(schema);
+function fieldOf(place: Place, schema: unknown, root: JsonObject): Field {
+  const given = isObject(schema) ? schema : undefined;
   const resolved = given && resolve(given, root);
   const unresolved = {
     kind: "json",
@@ -114,8 +76,8 @@ function fieldOf(place: Place, schema: unknown, root: Schema): Field {
   };
 }
 
-function shapeOf(schema: Schema, root: Schema): Shape {
-  const options = optionsOf(schema);
+function shapeOf(schema: JsonObject, root: JsonObject): Shape {
+  const options = choicesOf(schema);
   if (options?.length === 1) return { kind: "constant", value: options[0]?.value };
   if (options) return options.length > maxOptions ? tooMany("options") : { kind: "choice", options };
   const count = countAlternatives(schema);
@@ -124,14 +86,14 @@ function shapeOf(schema: Schema, root: Schema): Shape {
   return shapes[typeOf(schema)]?.(schema, root) ?? { kind: "json" };
 }
 
-function typeOf(schema: Schema): string {
+function typeOf(schema: JsonObject): string {
   const { type } = schema;
   if (typeof type === "string") return type;
   if (Object.hasOwn(schema, "properties")) return "object";
   return Object.hasOwn(schema, "items") ? "array" : "";
 }
 
-const shapes: Readonly<Record<string, (schema: Schema, root: Schema) => Shape>> = Object.assign(
+const shapes: Readonly<Record<string, (schema: JsonObject, root: JsonObject) => Shape>> = Object.assign(
   Object.create(null) as object,
   {
     string: textShape,
@@ -144,27 +106,17 @@ const shapes: Readonly<Record<string, (schema: Schema, root: Schema) => Shape>> 
   },
 );
 
-function textShape(schema: Schema): Shape {
-  const maxLength = numberOf(schema["maxLength"]) ?? Infinity;
-  const format = textOf(schema["format"]);
-  const pattern = textOf(schema["pattern"]);
-  const isLong = format === undefined && pattern === undefined && maxLength > 100;
-  return { kind: "text", format, isLong, minLength: numberOf(schema["minLength"]) ?? 0, maxLength, pattern };
+function textShape(schema: JsonObject): Shape {
+  const { format, pattern, maxLength } = schema;
+  const isFree = textOf(format) === undefined && textOf(pattern) === undefined;
+  return { kind: "text", rules: schema, isLong: isFree && (numberOf(maxLength) ?? Infinity) > 100 };
 }
 
-function numberShape(schema: Schema): Shape {
-  return {
-    kind: "number",
-    isInteger: schema["type"] === "integer",
-    above: numberOf(schema["exclusiveMinimum"]),
-    min: numberOf(schema["minimum"]),
-    max: numberOf(schema["maximum"]),
-    below: numberOf(schema["exclusiveMaximum"]),
-    multipleOf: numberOf(schema["multipleOf"]),
-  };
+function numberShape(schema: JsonObject): Shape {
+  return { kind: "number", rules: schema };
 }
 
-function groupShape(schema: Schema, root: Schema): Shape {
+function groupShape(schema: JsonObject, root: JsonObject): Shape {
   const properties = entriesOf(schema["properties"]);
   if (properties.length > maxMembers) return tooMany("properties");
   // A record: its names are the user's.
@@ -177,18 +129,16 @@ function groupShape(schema: Schema, root: Schema): Shape {
   return { kind: "group", members };
 }
 
-function listShape(schema: Schema, root: Schema): Shape {
-  const items = toSchema(schema["items"]);
-  if (!items || schema["prefixItems"] !== undefined) return { kind: "json" };
-  const minItems = numberOf(schema["minItems"]) ?? 0;
-  const maxItems = numberOf(schema["maxItems"]) ?? Infinity;
-  const item = once(() => fieldOf({ name: "", isRequired: true }, items, root));
-  const options = optionsOf(resolve(items, root) ?? {});
-  if (options && options.length <= maxMembers) return { kind: "choices", options, minItems, maxItems };
-  return { kind: "list", item, minItems, maxItems };
+function listShape(schema: JsonObject, root: JsonObject): Shape {
+  const { items, prefixItems } = schema;
+  if (!isObject(items) || prefixItems !== undefined) return { kind: "json" };
+  const rules = { ...schema, type: "array" };
+  const options = choicesOf(resolve(items, root) ?? {});
+  if (options && options.length <= maxMembers) return { kind: "choices", options, rules };
+  return { kind: "list", item: once(() => fieldOf({ name: "", isRequired: true }, items, root)), rules };
 }
 
-function variantsOf(schema: Schema, root: Schema): readonly Field[] {
+function variantsOf(schema: JsonObject, root: JsonObject): readonly Field[] {
   return alternativesOf(schema).map((one, index) => {
     const field = fieldOf({ name: "", isRequired: true }, one, root);
     const label = field.label || variantLabel(field.shape) || `Alternative ${index + 1}`;
@@ -225,26 +175,9 @@ function variantLabel(shape: Shape): string {
         .join(", ");
 }
 
-/** The values that a schema lists, with their titles; undefined if it lists none. */
-function optionsOf(schema: Schema): readonly Option[] | undefined {
-  if (Object.hasOwn(schema, "const")) return [{ label: labelOf(schema["const"]), value: schema["const"] }];
-  const names = listOf(schema["enumNames"]);
-  if (Array.isArray(schema["enum"]))
-    return schema["enum"].map((value: unknown, index) => ({
-      label: textOf(names[index]) ?? labelOf(value),
-      value,
-    }));
-  const alternatives = listOf(schema["oneOf"] ?? schema["anyOf"]).map(toSchema);
-  if (alternatives.length === 0 || !alternatives.every((one) => one && Object.hasOwn(one, "const")))
-    return undefined;
-  return alternatives.map((one) => ({
-    label: textOf(one?.["title"]) ?? labelOf(one?.["const"]),
-    value: one?.["const"],
-  }));
-}
-
-function labelOf(value: unknown): string {
-  return typeof value === "string" ? value : JSON.stringify(value);
+/** How a choice is shown. */
+export function labelOf({ title, value }: Choice): string {
+  return title ?? (typeof value === "string" ? value : JSON.stringify(value));
 }
 
 function tooMany(what: string): Shape {

@@ -3,7 +3,7 @@ import type { VNode } from "preact";
 import { Control } from "./control.tsx";
 import { absent, addedDraft, type Draft, draftOf, jsonDraft, pathOf } from "./drafts.ts";
 import { type FieldProps, FormContext, type FormState, type PartProps, useNotes } from "./field-notes.tsx";
-import type { Field } from "./fields.ts";
+import { type Field, labelOf } from "./fields.ts";
 
 export interface FormProps extends FormState {
   readonly field: Field;
@@ -131,9 +131,7 @@ function Framed(props: FieldProps): VNode {
 function Inner({ field, draft, path, onChange }: FieldProps): VNode | null {
   const { shape } = field;
   if (shape.kind === "choices" && draft.kind === "choices")
-    return (
-      <Boxes options={shape.options.map(({ label }) => label)} chosen={draft.indexes} onChange={onChange} />
-    );
+    return <Boxes options={shape.options.map(labelOf)} chosen={draft.indexes} onChange={onChange} />;
   if (shape.kind === "group" && draft.kind === "group")
     return <Members members={shape.members()} drafts={draft.members} path={path} onChange={onChange} />;
   if (shape.kind === "list" && draft.kind === "list")

@@ -1,13 +1,20 @@
 // Checks the value of a field, and describes problems to the user. The server still validates everything.
+import { brokenRule, charactersOf, type Rule } from "../../../protocol/forms/rules.ts";
 import type { Field, Shape } from "./fields.ts";
+import { numberOf } from "./schema.ts";
 
 /** What is wrong with the value; undefined if nothing is. */
 export function problemOf({ isRequired, shape }: Field, value: unknown): string | undefined {
   if (value === undefined)
     return isRequired && shape.kind !== "constant" ? (missing[shape.kind] ?? "Fill this in") : undefined;
-  if (shape.kind === "text") return textProblem(shape, value);
-  if (shape.kind === "number") return numberProblem(shape, value);
-  if (shape.kind === "list" || shape.kind === "choices") return listProblem(shape, value);
+  if (!("rules" in shape)) return undefined;
+  const rule = brokenRule(shape.rules, value);
+  if (rule !== undefined) return words[rule](shape.rules[rule], value);
+  const { pattern } = shape.rules;
+  if (typeof value === "number" && Number.isInteger(value) && !Number.isSafeInteger(value))
+    return "The number is too large to be exact";
+  if (typeof value === "string" && typeof pattern === "string" && !matches(pattern, value))
+    return `It must match ${pattern}`;
   return undefined;
 }
 
@@ -18,30 +25,39 @@ const missing: Readonly<Partial<Record<Shape["kind"], string>>> = {
   json: "Write a JSON value",
 };
 
-/** Formats that are checked, with an example. */
-const formats: Readonly<Record<string, readonly [pattern: RegExp, example: string]>> = {
-  email: [/^[^\s@]+@[^\s@]+$/, "ada@example.com"],
-  uri: [/^[a-z][a-z0-9+.-]*:\S+$/i, "https://example.com/page"],
-  date: [/^\d{4}-\d\d-\d\d$/, "2027-03-14"],
-  "date-time": [/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)$/i, "2027-03-14T09:30:00Z"],
-  time: [/^\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)?$/i, "09:30:00Z"],
+/** What to do about a broken rule. */
+const words: Readonly<Record<Rule, (limit: unknown, value: unknown) => string>> = {
+  type: (type) => `Write a ${types[String(type)]}`,
+  minLength: (limit) => `Write at least ${limit} characters`,
+  maxLength: (limit, value) => `Write at most ${limit} characters: these are ${charactersOf(String(value))}`,
+  format: (format) => `Write it as in ${exampleOf(format)}`,
+  minimum: (limit) => `Write a number of at least ${limit}`,
+  maximum: (limit) => `Write a number of at most ${limit}`,
+  exclusiveMinimum: (limit) => `Write a number above ${limit}`,
+  exclusiveMaximum: (limit) => `Write a number below ${limit}`,
+  multipleOf: (limit) => `Write a multiple of ${limit}`,
+  minItems: (limit, value) => `Add at least ${limit}: there are ${[value].flat().length}`,
+  maxItems: (limit, value) => `At most ${limit}: there are ${[value].flat().length}`,
 };
 
-/** An example of a text in this format. */
-export function exampleOf(format: string | undefined): string | undefined {
-  return format !== undefined && Object.hasOwn(formats, format) ? formats[format]?.[1] : undefined;
-}
+const types: Readonly<Record<string, string>> = {
+  string: "text",
+  number: "number",
+  integer: "whole number",
+  array: "list",
+};
 
-function textProblem(shape: Shape & { kind: "text" }, value: unknown): string | undefined {
-  if (typeof value !== "string") return "Write a text";
-  const length = [...value].length;
-  if (length < shape.minLength) return `Write at least ${shape.minLength} characters`;
-  if (length > shape.maxLength) return `Write at most ${shape.maxLength} characters: these are ${length}`;
-  const example = exampleOf(shape.format);
-  if (shape.format !== undefined && example !== undefined && !formats[shape.format]?.[0].test(value))
-    return `Write it as in ${example}`;
-  if (shape.pattern !== undefined && !matches(shape.pattern, value)) return `It must match ${shape.pattern}`;
-  return undefined;
+/** An example of a text in each format that is checked. */
+const examples: ReadonlyMap<unknown, string> = new Map([
+  ["email", "ada@example.com"],
+  ["uri", "https://example.com/page"],
+  ["date", "2027-03-14"],
+  ["date-time", "2027-03-14T09:30:00Z"],
+  ["time", "09:30:00Z"],
+]);
+
+export function exampleOf(format: unknown): string | undefined {
+  return examples.get(format);
 }
 
 /** Longer texts are not matched against patterns. */
@@ -59,37 +75,19 @@ function matches(pattern: string, text: string): boolean {
   }
 }
 
-function numberProblem(shape: Shape & { kind: "number" }, value: unknown): string | undefined {
-  const { isInteger, above, min, max, below, multipleOf } = shape;
-  if (typeof value !== "number") return isInteger ? "Write a whole number" : "Write a number";
-  if (isInteger && !Number.isInteger(value)) return "Write a whole number";
-  if (Number.isInteger(value) && !Number.isSafeInteger(value)) return "The number is too large to be exact";
-  if (min !== undefined && value < min) return `Write a number of at least ${min}`;
-  if (max !== undefined && value > max) return `Write a number of at most ${max}`;
-  if (above !== undefined && value <= above) return `Write a number above ${above}`;
-  if (below !== undefined && value >= below) return `Write a number below ${below}`;
-  const quotient = multipleOf ? value / multipleOf : 0;
-  if (Math.abs(quotient - Math.round(quotient)) > 1e-9) return `Write a multiple of ${multipleOf}`;
-  return undefined;
-}
-
-function listProblem(shape: Shape & { kind: "list" | "choices" }, value: unknown): string | undefined {
-  if (!Array.isArray(value)) return "Write a list";
-  if (value.length < shape.minItems) return `Add at least ${shape.minItems}: there are ${value.length}`;
-  if (value.length > shape.maxItems) return `At most ${shape.maxItems}: there are ${value.length}`;
-  return undefined;
-}
-
 /** The limits of a number in a few words, such as "1 to 1000"; empty if it has none, or those of exact integers. */
 export function limitsOf(shape: Shape): string {
   if (shape.kind !== "number") return "";
-  const [min, max] = [shape.min, shape.max].map((limit) => (isEndless(limit) ? undefined : limit));
+  const { minimum, maximum, exclusiveMinimum: above, exclusiveMaximum: below } = shape.rules;
+  const [min, max] = [minimum, maximum].map((limit) => (isEndless(limit) ? undefined : numberOf(limit)));
   if (min !== undefined && max !== undefined) return `${min} to ${max}`;
-  const words = Object.entries({ "at least": min, "at most": max, above: shape.above, below: shape.below });
-  return words.flatMap(([word, limit]) => (limit === undefined ? [] : `${word} ${limit}`)).join(", ");
+  const limits = { "at least": min, "at most": max, above: numberOf(above), below: numberOf(below) };
+  return Object.entries(limits)
+    .flatMap(([word, limit]) => (limit === undefined ? [] : `${word} ${limit}`))
+    .join(", ");
 }
 
 /** Libraries write the range of exact integers as limits. */
-function isEndless(limit: number | undefined): boolean {
-  return limit !== undefined && Math.abs(limit) >= Number.MAX_SAFE_INTEGER;
+function isEndless(limit: unknown): boolean {
+  return typeof limit === "number" && Math.abs(limit) >= Number.MAX_SAFE_INTEGER;
 }
