@@ -17,7 +17,7 @@ import { FollowedConnection, type FollowHost } from "./followed-connection.ts";
 import type { Follow, Followed, FollowedEvent, Follower, FollowOptions } from "./followed.ts";
 
 /** Milliseconds until followers get what has happened: reading messages one by one would cost several times as much. */
-const batchMs = 25;
+const batchMs = 100;
 /** Messages and other items that wait for that, and their characters. Past it, followers get them at once. */
 const maxWaiting = 500;
 const maxCharacters = 1_048_576;
