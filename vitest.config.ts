@@ -18,7 +18,7 @@ const slow = [
   "test/compilers/declarations.test.ts",
   "test/conformance/client.test.ts",
   "test/dashboard/{timeline-page,attacks-memory,silence}.test.ts",
-  "test/dashboard/browser/{cluster,many-sessions,safety,timeline,try-it,views}.test.ts",
+  "test/dashboard/browser/{cluster,many-sessions,reading,safety,timeline,try-it,views}.test.ts",
   "test/faults/{asking-memory,http-memory,left-behind,message-memory}.test.ts",
   "test/hostile/hostile.test.ts",
   "test/interop/{asking,conversations,official-clients,tasks}.test.ts",

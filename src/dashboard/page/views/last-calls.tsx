@@ -4,6 +4,7 @@ import { useMemo, useRef, useState } from "preact/hooks";
 import type { CallRow, Now } from "../../answers.ts";
 import { formatLatency, formatTime } from "../base/format.ts";
 import { go, hrefOf } from "../base/router.ts";
+import { wantedOf } from "../timeline/wanted.ts";
 import { Badge, type Tone } from "../components/badge.tsx";
 import { type Column, Table } from "../components/table.tsx";
 
@@ -22,11 +23,7 @@ const columns: readonly Column<TimedCall>[] = [
   {
     title: "Call",
     line: 1,
-    show: ({ peer, method, name }) => (
-      <a href={hrefOf("session", peer)} title={`${method} ${name ?? ""}`}>
-        {name ?? method} {isOther(method, name) && <span class="muted">{method}</span>}
-      </a>
-    ),
+    show: (call) => <Name call={call} />,
   },
   {
     title: "Latency",
@@ -52,6 +49,15 @@ const columns: readonly Column<TimedCall>[] = [
   { title: "Ended", width: 80, isFigure: true, line: 2, show: ({ endedAt }) => formatTime(endedAt) },
 ];
 
+function Name({ call }: { readonly call: TimedCall }): VNode {
+  const { peer, method, name } = call;
+  return (
+    <a href={hrefOf("session", peer, wantedOf(call))} title={`${method} ${name ?? ""}`}>
+      {name ?? method} {isOther(method, name) && <span class="muted">{method}</span>}
+    </a>
+  );
+}
+
 export function LastCalls({ answer }: { readonly answer: Now }): VNode {
   const [isHeld, hold] = useState(false);
   const latest = useMemo(() => timed(answer.calls), [answer]);
@@ -68,7 +74,7 @@ export function LastCalls({ answer }: { readonly answer: Now }): VNode {
       <h2>
         Last calls{" "}
         <span class="muted" aria-live="polite">
-          {isHeld ? "held while you look" : ""}
+          {isHeld ? "held while the pointer is here" : ""}
         </span>
       </h2>
       <Table
@@ -76,8 +82,10 @@ export function LastCalls({ answer }: { readonly answer: Now }): VNode {
         columns={columns}
         rows={shown.current}
         keyOf={(call) => String(shown.current.indexOf(call))}
-        onOpen={({ peer }) => go("session", peer)}
-        empty={<p class="none">No call has ended while you looked. Call a tool, and it stands here.</p>}
+        onOpen={(call) => go("session", call.peer, wantedOf(call))}
+        empty={
+          <p class="none">No call has ended since the dashboard was opened. Call a tool to see it here.</p>
+        }
       />
     </section>
   );
