@@ -60,6 +60,20 @@ module.exports = {
       },
     },
     {
+      name: "dashboard-imports-public-entries",
+      comment: "The dashboard stands on what anybody can import: public entries, and what all wings share",
+      severity: "error",
+      from: { path: "^src/dashboard/" },
+      to: {
+        path: "^src/",
+        pathNot: [
+          "^src/dashboard/",
+          "^src/(base|protocol|diagnostics)/",
+          "^src/(client|window|transports/(node|fetch))/index\\.ts$",
+        ],
+      },
+    },
+    {
       name: "page-imports-no-server",
       comment: "The dashboard's page runs in a browser: it is a client, and shares protocol data with servers",
       severity: "error",

@@ -1,5 +1,5 @@
 // The contract of page, server and nodes: the questions of the page and the answers of a server. Only types.
-import type { RecordedLine } from "../client/recording.ts";
+import type { RecordedLine } from "../client/index.ts";
 import type { LogLevel } from "../protocol/model.ts";
 
 /** The questions by name, each with its members. A page sends `{ ask: name, ...members }`. */

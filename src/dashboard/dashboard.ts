@@ -2,37 +2,41 @@
 import { platform } from "#dashboard-platform";
 import { guard } from "../diagnostics/guarded.ts";
 import { outliveStderr } from "../diagnostics/logger.ts";
+import { RateLimitedLog } from "../diagnostics/rate-limited-log.ts";
 import { ConfigurationError } from "../base/errors.ts";
-import { FetchRequest, FetchResponder } from "../transports/fetch/edge.ts";
-import type { Endpoint } from "../transports/http/endpoint.ts";
-import type { EndpointDashboard, HttpOptions } from "../transports/http/options.ts";
+import {
+  type EndpointDashboard,
+  fetchSite,
+  type FetchSiteHandler,
+  type HttpOptions,
+  type ServedEndpoint,
+} from "../transports/fetch/index.ts";
+import type { NodeSiteHandler } from "../transports/node/index.ts";
 import { randomId } from "../protocol/random-id.ts";
-import { type Backing, Site } from "./http/site.ts";
+import { type Backing, DashboardSite, type Place } from "./http/site.ts";
 import { Token } from "./http/token.ts";
 import { type DashboardSettings, failOption } from "./options.ts";
-import type { NodeSiteHandler } from "./platform/node-handler.ts";
 import type { OwnPort } from "./platform/platform.ts";
-import { ShownEndpoint } from "./shown-endpoint.ts";
-
-/** A handler for web-standard requests. */
-type FetchSiteHandler = (request: Request) => Promise<Response>;
+import { AttachedEndpoint } from "./attached-endpoint.ts";
 
 /** Bytes of a random token. */
 const tokenBytes = 24;
 
 export class OneDashboard implements EndpointDashboard {
   readonly #settings: DashboardSettings;
-  readonly #site: Site;
+  readonly #mounted: DashboardSite;
+  #nodeHandler: NodeSiteHandler | undefined;
+  #fetchHandler: FetchSiteHandler | undefined;
   /** Set from the beginning of `serve` or `attach` until `detach`. */
   #isTaken = false;
   /** The token of the options, or a random one while `serveHttp` serves the dashboard. */
   #token: Token | undefined;
   #port: OwnPort | undefined;
-  #shown: ShownEndpoint | undefined;
+  #attached: AttachedEndpoint | undefined;
 
   constructor(settings: DashboardSettings) {
     this.#settings = settings;
-    this.#site = new Site(settings, () => this.#backing());
+    this.#mounted = this.#siteAt("mount");
     this.#token = this.#chosenToken();
   }
 
@@ -42,17 +46,12 @@ export class OneDashboard implements EndpointDashboard {
 
   get nodeHandler(): NodeSiteHandler {
     this.#requireToken("nodeHandler");
-    return platform.nodeHandler(this.#site, () => this.#trustedProxies);
+    return (this.#nodeHandler ??= platform.nodeHandler(this.#mounted));
   }
 
   get fetchHandler(): FetchSiteHandler {
     this.#requireToken("fetchHandler");
-    return (message) => {
-      const request = new FetchRequest(message, this.#trustedProxies);
-      const responder = new FetchResponder(message.signal, request, this.#site.unsent);
-      void this.#site.handle(request, responder, "mount");
-      return responder.response;
-    };
+    return (this.#fetchHandler ??= fetchSite(this.#mounted));
   }
 
   async serve(options: HttpOptions & { readonly port?: number }): Promise<HttpOptions> {
@@ -61,7 +60,7 @@ export class OneDashboard implements EndpointDashboard {
     try {
       if (port !== 0 && port === options.port) failOption("port", `is ${port}, ${samePort}`);
       this.#token ??= new Token(randomId(tokenBytes));
-      this.#port = await platform.listen(port, this.#site);
+      this.#port = await platform.listen(port, this.#siteAt("port"));
     } catch (error) {
       this.#release();
       throw error;
@@ -69,35 +68,35 @@ export class OneDashboard implements EndpointDashboard {
     const opened = this.#port;
     // An endpoint attaches at once, unless its options are invalid.
     setTimeout(() => {
-      if (this.#port === opened && this.#shown === undefined) this.#release();
+      if (this.#port === opened && this.#attached === undefined) this.#release();
     }, 0);
     return tryIt ? withOrigins(options, opened) : options;
   }
 
-  attach(endpoint: object): void {
-    const isServed = this.#port !== undefined && this.#shown === undefined;
+  attach(endpoint: ServedEndpoint): void {
+    const isServed = this.#port !== undefined && this.#attached === undefined;
     if (!isServed) {
       if (this.#settings.token === undefined) failOption("token", `is missing: ${tokenRemedy}`);
       if (this.#settings.port !== 0) failOption("port", `is ${this.#settings.port}, ${mountedPort}`);
       this.#take();
     }
-    this.#shown = new ShownEndpoint(endpoint as Endpoint, this.#settings);
+    this.#attached = new AttachedEndpoint(endpoint, this.#settings);
   }
 
   opened(url: string): void {
-    this.#shown?.opened(url);
+    this.#attached?.opened(url);
     const { url: page } = this;
     if (page === undefined) return;
     const { onOpen = (address: string) => this.#print(address) } = this.#settings;
-    const log = this.#shown?.endpoint.state.rateLimitedLog;
+    const log = this.#attached && RateLimitedLog.of(this.#attached.window.logger);
     guard(
       () => onOpen(page),
       (error) => log?.error("onOpen() of the dashboard failed", { error }),
     );
   }
 
-  async detach(endpoint: object): Promise<void> {
-    if (endpoint === this.#shown?.endpoint) this.#release();
+  async detach(endpoint: ServedEndpoint): Promise<void> {
+    if (endpoint === this.#attached?.endpoint) this.#release();
   }
 
   /** A dashboard shows one endpoint at a time. */
@@ -108,8 +107,8 @@ export class OneDashboard implements EndpointDashboard {
   }
 
   #release(): void {
-    this.#shown?.close();
-    this.#shown = undefined;
+    this.#attached?.close();
+    this.#attached = undefined;
     this.#port?.close();
     this.#port = undefined;
     this.#token = this.#chosenToken();
@@ -133,20 +132,21 @@ export class OneDashboard implements EndpointDashboard {
     console.error(`Dashboard: ${shown}`);
   }
 
-  get #trustedProxies(): number {
-    return this.#shown?.endpoint.settings.trustedProxies ?? 0;
+  #siteAt(place: Place): DashboardSite {
+    return new DashboardSite(this.#settings, place, () => this.#backing());
   }
 
   #backing(): Backing | undefined {
     const token = this.#token;
-    const shown = this.#shown;
-    if (token === undefined || shown === undefined) return undefined;
-    const url = this.#settings.tryIt ? shown.url : undefined;
+    const attached = this.#attached;
+    if (token === undefined || attached === undefined) return undefined;
+    const url = this.#settings.tryIt ? attached.url : undefined;
     return {
       token,
-      logger: shown.endpoint.state.server.logger,
+      logger: attached.window.logger,
+      trustedProxies: attached.endpoint.trustedProxies,
       endpointOrigin: url && new URL(url).origin,
-      answer: (ask, question, origin) => shown.answer(ask, question, origin),
+      answer: (ask, question, origin) => attached.answer(ask, question, origin),
     };
   }
 }

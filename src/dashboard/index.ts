@@ -3,10 +3,10 @@
  *
  * @module
  */
-import type { EndpointDashboard } from "../transports/http/options.ts";
+import type { EndpointDashboard } from "../transports/fetch/index.ts";
+import type { NodeSiteHandler } from "../transports/node/index.ts";
 import { OneDashboard } from "./dashboard.ts";
 import { type DashboardOptions, resolveDashboardOptions } from "./options.ts";
-import type { NodeSiteHandler } from "./platform/node-handler.ts";
 
 export type { DashboardOptions } from "./options.ts";
 

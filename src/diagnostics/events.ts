@@ -5,7 +5,7 @@ import type { Logger } from "./logger.ts";
 /** Receives reports of the parts of a server. */
 export interface Diagnostics {
   readonly logger: Logger;
-  /** Read for each event, because a dashboard adds itself while it is open. */
+  /** Read for each event, because observers come and go. */
   observe?: ((event: ServerEvent) => void) | undefined;
 }
 
@@ -42,6 +42,10 @@ export interface RequestEvent extends PeerEvent {
   readonly outcome: "ok" | "error" | "cancelled";
   /** The JSON-RPC error code; undefined for a result with `isError`. */
   readonly errorCode?: number | undefined;
+  /** The error id that the client got, if the handler threw an unexpected error. */
+  readonly errorId?: string | undefined;
+  /** Why it failed, as the client sees it: the message of the error, or the first text of a result with `isError`. */
+  readonly reason?: string | undefined;
 }
 
 /** The server rejected a message or an HTTP request before it reached a handler. */
@@ -105,6 +109,13 @@ export interface PushEvent {
   /** The session, if it went to one only. */
   readonly session?: string | undefined;
   readonly delivered: number;
+}
+
+/** A notification replaced an earlier one of the same topic, which waited because its reader is slow. */
+export interface MergeEvent {
+  readonly type: "merge";
+  readonly notification: string;
+  readonly key?: string | undefined;
 }
 
 /**
@@ -185,6 +196,7 @@ export type ServerEvent =
   | SubscriptionEvent
   | StreamEvent
   | PushEvent
+  | MergeEvent
   | AskEvent
   | TaskEvent
   | HandlerErrorEvent

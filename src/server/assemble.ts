@@ -9,6 +9,7 @@ import { Asks } from "./push/asks.ts";
 import { ChangeLog } from "./push/changes.ts";
 import { Hub } from "./push/hub.ts";
 import { RemoteSessions } from "./push/remote-sessions.ts";
+import { partsOf } from "./push/topic.ts";
 import { watchAsk } from "./asking/ask-events.ts";
 import { Conversations } from "./asking/conversations.ts";
 import { ElicitationIds } from "./asking/elicitation-ids.ts";
@@ -55,6 +56,7 @@ export function assemble(info: Implementation, options: ServerOptions): Assemble
     settings.limits,
     (topic) => topicScopes(offer.catalogue, topic),
     watchSubscribers(settings),
+    (topic) => settings.observe?.({ type: "merge", ...partsOf(topic) }),
   );
   const changes = new ChangeLog(cluster, hub, settings);
   const remote = new RemoteSessions(cluster, hub, logger);
@@ -94,6 +96,7 @@ export function assemble(info: Implementation, options: ServerOptions): Assemble
         logger.warn(`server.use: the server has no method "${clip(method)}": its middleware never runs`),
     ),
     observers: {},
+    window: {},
     tasks: table,
     hub,
     asks,

@@ -10,7 +10,7 @@ import { flag, func, type Known, mismatch, oneOf, plainObject } from "../base/ki
 import { checkOptions } from "../base/options.ts";
 import { memoryWire } from "../server/pipe/memory-wire.ts";
 import { revisions } from "../protocol/revisions/index.ts";
-import { coreOf, portOf, type Servable, type ServerPort } from "../server/calls/port.ts";
+import { openedBy, portOf, type Servable, type ServerPort } from "../server/calls/port.ts";
 import type { JsonObject } from "../base/wire/message.ts";
 import { noLimits, TestClient, type TestClientOptions } from "./client.ts";
 
@@ -92,7 +92,7 @@ function isElsewhere(target: unknown): boolean {
 function introductionOf({ info }: Servable, port: ServerPort, date: string | undefined): JsonObject {
   const revision = port.revisions.find(date);
   if (revision === undefined) return {};
-  const { features, settings } = coreOf(port);
+  const { features, settings } = openedBy(port, "connect").core;
   const capabilities = features.capabilities(revision, true);
   return { serverInfo: info, capabilities, instructions: settings.instructions };
 }

@@ -1,125 +1,129 @@
 // The calls of a client: a bar from each request to its response, with the notifications in between as points.
-import type { RequestEvent } from "../../diagnostics/events.ts";
-import type { RpcNotification, RpcRequest, RpcResponse } from "../../base/wire/message.ts";
 import { isObject, type JsonObject } from "../../base/wire/message.ts";
-import { cut, cutSubject } from "../sampling/peers.ts";
-import { type HeardCall, type HeardChange, type HeardMessage, sessionScope } from "./heard.ts";
+import type { FollowedCall, FollowedItem, FollowedMessage } from "../../window/index.ts";
+import { cut, cutSubject } from "../sampling/texts.ts";
 import { OpenEntries } from "./open-entries.ts";
 import { type Entry, maxText, type Track } from "./track.ts";
 
 export interface OpenCall {
   readonly entry: Entry;
   readonly method: string;
-  /** The progress token of its request. */
-  readonly token: string | undefined;
-  readonly scope: string;
-  /** The POST stream that carries its reply, once that is known. */
-  stream: string | undefined;
+  /** Its number in this process, if this node runs it. */
+  readonly call: number | undefined;
 }
 
 export class Calls {
   readonly #track: Track;
+  /** By connection and request id. */
   readonly #open = new OpenEntries<OpenCall>();
 
   constructor(track: Track) {
     this.#track = track;
   }
 
-  begin(request: RpcRequest, { at, scope }: HeardMessage | HeardCall): Entry {
-    const { id, method, params = {} } = request;
+  begin(item: FollowedMessage): Entry {
+    const { method = "", message, call } = item;
+    const params = paramsOf(message);
     const isListen = method === "subscriptions/listen";
-    const entry = this.#track.begin({
-      lane: isListen ? "streams" : "calls",
-      kind: isListen ? "listen" : method,
-      label: isListen ? filterOf(params) : nameIn(params),
-      startedAt: at,
-      link: linkOf(scope, id),
-    });
-    const call: OpenCall = {
-      entry,
-      method: cut(method, maxText),
-      token: tokenOf(params),
-      scope,
-      stream: undefined,
-    };
-    return this.#open.add(keyOf(scope, id), call);
+    return this.#begin(
+      item,
+      keyOf(item, item.id),
+      method,
+      call,
+      isListen ? filterOf(params) : nameIn(params),
+    );
+  }
+
+  /** A call that was running when its client was followed, or ends without a response on this node. */
+  changed(item: FollowedCall): void {
+    const { state, method, requestId, call, end, at } = item;
+    const key = keyOf(item, requestId);
+    const open = this.#open.get(key);
+    if (open === undefined) {
+      if (state === "ended") return;
+      const name = item.name && cutSubject(item.name, maxText);
+      this.#begin(item, key, method, call, method === "subscriptions/listen" ? undefined : name);
+    } else if (end !== undefined && open.entry.endedAt === undefined) {
+      const { outcome, errorCode } = end;
+      const failure = outcome === "error" ? toolError : undefined;
+      const detail = errorCode === undefined ? failure : `code ${errorCode}`;
+      this.#track.update(open.entry, { endedAt: at, outcome, detail });
+    }
   }
 
   /** Ends the call of a response; undefined if another node has its request, or it began before the client was followed. */
-  end(response: RpcResponse, { at, scope }: HeardMessage): OpenCall | undefined {
-    const call = this.#open.take(keyOf(scope, response.id));
-    if (call !== undefined) this.#track.update(call.entry, { endedAt: at, ...outcomeOf(response) });
+  end(item: FollowedMessage): OpenCall | undefined {
+    const call = this.#open.take(keyOf(item, item.id));
+    if (call !== undefined) this.#track.update(call.entry, { endedAt: item.at, ...outcomeOf(item.message) });
     return call;
   }
 
   /** A response whose request another node has. */
-  endElsewhere(response: RpcResponse, { at, scope }: HeardMessage): Entry {
-    const link = linkOf(scope, response.id);
-    const end = outcomeOf(response);
-    return this.#track.addPoint({ lane: "calls", kind: "response", startedAt: at, link, ...end });
+  endElsewhere(item: FollowedMessage): Entry {
+    const link = linkOf(item, item.id);
+    const end = outcomeOf(item.message);
+    return this.#track.addPoint({ lane: "calls", kind: "response", startedAt: item.at, link, ...end });
   }
 
-  cancel(id: unknown, { at, scope }: HeardMessage): Entry | undefined {
-    const call = this.#open.take(keyOf(scope, id));
-    if (call !== undefined) this.#track.update(call.entry, { endedAt: at, outcome: "cancelled" });
+  cancel(id: unknown, item: FollowedItem): Entry | undefined {
+    const call = this.#open.take(keyOf(item, id));
+    if (call !== undefined)
+      this.#track.update(call.entry, { endedAt: item.at, outcome: "cancelled", detail: undefined });
     return call?.entry;
   }
 
   /** Adds progress, or a log message, to the call that it belongs to. */
-  note({ method, params = {} }: RpcNotification, heard: HeardMessage): Entry | undefined {
-    const call =
-      method === "notifications/progress"
-        ? this.#open.find((open) => open.token === shortText(params["progressToken"]))
-        : this.of(heard);
-    if (call === undefined || call.entry.kind === "listen") return undefined;
-    if (heard.stream?.kind === "post") call.stream = heard.stream.name;
-    this.#track.mark(call.entry, heard.at, noteOf(method, params));
-    return call.entry;
+  note({ method = "", message, at, call }: FollowedMessage): Entry | undefined {
+    const entry = this.of(call)?.entry;
+    if (entry === undefined || entry.kind === "listen") return undefined;
+    this.#track.mark(entry, at, noteOf(method, paramsOf(message)));
+    return entry;
   }
 
-  /** The call whose reply contains the message or is the stream. */
-  of({ scope, stream }: HeardMessage | HeardChange): OpenCall | undefined {
-    if (scope !== sessionScope) return this.#open.find((open) => open.scope === scope);
-    if (stream?.kind !== "post") return undefined;
-    if (stream.request !== undefined) return this.#open.get(keyOf(scope, stream.request));
-    return this.#open.find((open) => open.stream === stream.name) ?? this.#onlyOne(stream.name);
-  }
-
-  /** The only running call without a stream, which must be the one for this stream. */
-  #onlyOne(stream: string): OpenCall | undefined {
-    const [call, other] = this.#open.filter((open) => open.stream === undefined);
-    if (call === undefined || other !== undefined) return undefined;
-    call.stream = stream;
-    return call;
-  }
-
-  /** Ends a call whose response this node does not see, because it was cancelled or another node sends it. */
-  ended({ method, name, durationMs, outcome, errorCode }: RequestEvent, at: number): void {
-    const label = name && cutSubject(name, maxText);
-    const isSame = (entry: Entry): boolean => entry.kind === method && entry.label === label;
-    const call = this.#open.nearest(at - durationMs, isSame);
-    const detail = errorCode === undefined ? undefined : `code ${errorCode}`;
-    if (call) this.#track.update(call.entry, { endedAt: at, outcome, detail });
+  /** The call with this number. */
+  of(call: number | undefined): OpenCall | undefined {
+    return call === undefined ? undefined : this.#open.find((open) => open.call === call);
   }
 
   endAll(at: number): void {
     for (const { entry } of this.#open.takeAll())
       if (entry.endedAt === undefined) this.#track.update(entry, { endedAt: at, outcome: "cancelled" });
   }
+
+  #begin(
+    item: FollowedMessage | FollowedCall,
+    key: string,
+    method: string,
+    call: number | undefined,
+    label: string | undefined,
+  ): Entry {
+    const isListen = method === "subscriptions/listen";
+    const entry = this.#track.begin({
+      lane: isListen ? "streams" : "calls",
+      kind: isListen ? "listen" : method,
+      label,
+      startedAt: item.at,
+      link: linkOf(item, item.type === "call" ? item.requestId : item.id),
+    });
+    return this.#open.add(key, { entry, method: cut(method, maxText), call });
+  }
+}
+
+const toolError = "The tool reports an error";
+
+/** The parameters of a message; empty if it has none. */
+export function paramsOf({ params }: JsonObject): JsonObject {
+  return isObject(params) ? params : {};
 }
 
 /** The name of what a request is about. */
 export function nameIn({ name, uri, taskId, level }: JsonObject): string | undefined {
-  return [name, uri, taskId, level].find((value) => typeof value === "string");
+  const found = [name, uri, taskId, level].find((value) => typeof value === "string");
+  return found && cutSubject(found, maxText);
 }
 
 function filterOf({ notifications }: JsonObject): string | undefined {
   return isObject(notifications) ? Object.keys(notifications).join(", ") : undefined;
-}
-
-function tokenOf({ _meta }: JsonObject): string | undefined {
-  const token = isObject(_meta) ? _meta["progressToken"] : undefined;
-  return token === undefined ? undefined : shortText(token);
 }
 
 function noteOf(method: string, { progress, total, level }: JsonObject): string {
@@ -130,9 +134,9 @@ function noteOf(method: string, { progress, total, level }: JsonObject): string 
   return method === "notifications/message" ? `log: ${String(level)}` : method;
 }
 
-function outcomeOf(response: RpcResponse): Pick<Entry, "outcome" | "detail"> {
-  if ("error" in response) return { outcome: "error", detail: `code ${response.error.code}` };
-  const { isError, resultType, task } = response.result;
+function outcomeOf({ error, result }: JsonObject): Pick<Entry, "outcome" | "detail"> {
+  if (isObject(error)) return { outcome: "error", detail: `code ${String(error["code"])}` };
+  const { isError, resultType, task } = isObject(result) ? result : {};
   const outcome =
     isError === true
       ? "error"
@@ -141,19 +145,19 @@ function outcomeOf(response: RpcResponse): Pick<Entry, "outcome" | "detail"> {
         : isObject(task)
           ? "task"
           : "ok";
-  return { outcome, detail: isError === true ? "The tool reports an error" : undefined };
+  return { outcome, detail: isError === true ? toolError : undefined };
 }
 
-function keyOf(scope: string, id: unknown): string {
-  return `${scope} ${shortText(id)}`;
+function keyOf({ connection }: FollowedItem, id: unknown): string {
+  return `${connection} ${shortText(id)}`;
 }
 
 /** Another node may send the response to a request of a session. */
-function linkOf(scope: string, id: unknown): string | undefined {
-  return scope === sessionScope ? `call ${shortText(id)}` : undefined;
+function linkOf({ session }: FollowedItem, id: unknown): string | undefined {
+  return session === undefined ? undefined : `call ${shortText(id)}`;
 }
 
-/** An id or a token of a client, cut because it may have megabytes. */
+/** An id of a client, cut because it may have megabytes. */
 function shortText(value: unknown): string {
   return cut(String(JSON.stringify(value)), maxText);
 }

@@ -1,13 +1,11 @@
 // Converts the messages and events of one client to the entries of its timeline.
-import { isObject, readMessage, type ReadMessage, type RpcNotification } from "../../base/wire/message.ts";
-import { Calls, nameIn, type OpenCall } from "./calls.ts";
-import type { Heard, HeardEvent, HeardMessage } from "./heard.ts";
+import { isObject } from "../../base/wire/message.ts";
+import type { Followed, FollowedEvent, FollowedMessage } from "../../window/index.ts";
+import { Calls, nameIn, type OpenCall, paramsOf } from "./calls.ts";
 import { Questions } from "./questions.ts";
 import { shortEventId, Streams } from "./streams.ts";
 import { Tasks } from "./tasks.ts";
 import type { Entry, Track } from "./track.ts";
-
-type Read<Kind> = Extract<ReadMessage, { readonly kind: Kind }>["message"];
 
 export class Conversation {
   readonly #track: Track;
@@ -24,86 +22,80 @@ export class Conversation {
     this.#tasks = new Tasks(track);
   }
 
-  /** Whether the task is one of this client. */
-  hasTask(taskId: string): boolean {
-    return this.#tasks.has(taskId);
+  take(item: Followed): void {
+    if (item.type === "message") this.#message(item);
+    else if (item.type === "event") this.#event(item);
+    else if (item.type === "call") this.#calls.changed(item);
+    else this.#streams.changed(item, this.#calls.of(item.call)?.entry);
   }
 
-  take(heard: Heard): void {
-    if (heard.type === "message") this.#message(heard);
-    else if (heard.type === "event") this.#event(heard);
-    else if (heard.type === "call") this.#calls.begin(heard.request, heard);
-    else this.#streams.changed(heard, this.#calls.of(heard)?.entry);
+  #message(item: FollowedMessage): void {
+    const carrier = this.#streams.carried(item);
+    const entries = item.direction === "sent" ? this.#sent(item) : this.#received(item);
+    this.#track.keep(item, [...new Set([carrier, ...entries])]);
   }
 
-  #message(heard: HeardMessage): void {
-    const value: unknown = JSON.parse(heard.text);
-    const owners = new Set<Entry | undefined>([this.#streams.carried(heard)]);
-    for (const one of Array.isArray(value) ? value : [value]) {
-      const read = readMessage(one);
-      if (!read.ok) continue;
-      const entries = heard.direction === "sent" ? this.#sent(read, heard) : this.#received(read, heard);
-      for (const entry of entries) owners.add(entry);
-    }
-    this.#track.keep(heard, [...owners]);
+  #sent(item: FollowedMessage): (Entry | undefined)[] {
+    if (item.kind === "response") return [this.#questions.answer(item)];
+    if (item.kind === "notification") return [this.#told(item)];
+    const params = paramsOf(item.message);
+    const answered = this.#questions.answerRound(params["inputResponses"], nameIn(params), item);
+    return [this.#calls.begin(item), ...answered];
   }
 
-  #sent(read: Extract<ReadMessage, { ok: true }>, heard: HeardMessage): (Entry | undefined)[] {
-    if (read.kind === "response") return [this.#questions.answer(read.message, heard)];
-    if (read.kind === "notification") return [this.#told(read.message, heard)];
-    const { params = {} } = read.message;
-    const answered = this.#questions.answerRound(params["inputResponses"], nameIn(params), heard);
-    return [this.#calls.begin(read.message, heard), ...answered];
-  }
-
-  #received(read: Extract<ReadMessage, { ok: true }>, heard: HeardMessage): (Entry | undefined)[] {
-    if (read.kind === "response") return this.#answered(read.message, heard);
-    if (read.kind === "notification") return [this.#pushed(read.message, heard)];
-    const call = this.#calls.of(heard);
-    return [this.#questions.ask(read.message, call?.entry.label, heard)];
+  #received(item: FollowedMessage): (Entry | undefined)[] {
+    if (item.kind === "response") return this.#answered(item);
+    if (item.kind === "notification") return [this.#pushed(item)];
+    return [this.#questions.ask(item, this.#calls.of(item.call)?.entry.label)];
   }
 
   /** A notification of the client. */
-  #told({ method, params = {} }: RpcNotification, heard: HeardMessage): Entry {
+  #told(item: FollowedMessage): Entry {
+    const { method = "", message } = item;
     const cancelled =
-      method === "notifications/cancelled" ? this.#calls.cancel(params["requestId"], heard) : undefined;
-    return cancelled ?? this.#point(method, "from the client", heard);
+      method === "notifications/cancelled"
+        ? this.#calls.cancel(paramsOf(message)["requestId"], item)
+        : undefined;
+    return cancelled ?? this.#point(item, "from the client");
   }
 
   /** A notification of the server: of a call, of a task, or a push. */
-  #pushed(notification: RpcNotification, heard: HeardMessage): Entry {
-    const { method, params = {} } = notification;
-    const task = method.startsWith("notifications/tasks") ? this.#tasks.read(params, heard.at) : undefined;
-    return task ?? this.#calls.note(notification, heard) ?? this.#point(method, nameIn(params), heard);
+  #pushed(item: FollowedMessage): Entry {
+    const { method = "", message, at } = item;
+    const params = paramsOf(message);
+    const task = method.startsWith("notifications/tasks") ? this.#tasks.read(params, at) : undefined;
+    return task ?? this.#calls.note(item) ?? this.#point(item, nameIn(params));
   }
 
-  #answered(response: Read<"response">, heard: HeardMessage): (Entry | undefined)[] {
-    const call = this.#calls.end(response, heard);
-    this.#streams.answered(heard, call?.entry.label);
-    if (call === undefined) return [this.#calls.endElsewhere(response, heard)];
-    if ("error" in response) return [call.entry];
-    return [call.entry, ...this.#followUps(call, response.result, heard)];
+  #answered(item: FollowedMessage): (Entry | undefined)[] {
+    const call = this.#calls.end(item);
+    this.#streams.answered(item, call?.entry.label);
+    if (call === undefined) return [this.#calls.endElsewhere(item)];
+    const { result } = item.message;
+    return isObject(result) ? [call.entry, ...this.#followUps(call, result, item)] : [call.entry];
   }
 
   /** Adds the questions and the task in a result. */
-  #followUps({ method, entry }: OpenCall, result: object, heard: HeardMessage): (Entry | undefined)[] {
-    if (!isObject(result)) return [];
-    const asked = this.#questions.askRound(result["inputRequests"], entry.label, heard);
+  #followUps(
+    { method, entry }: OpenCall,
+    result: { readonly [member: string]: unknown },
+    item: FollowedMessage,
+  ): (Entry | undefined)[] {
+    const asked = this.#questions.askRound(result["inputRequests"], entry.label, item);
     const tool = method === "tools/call" ? entry.label : undefined;
-    return [...asked, this.#tasks.read(result, heard.at, tool)];
+    return [...asked, this.#tasks.read(result, item.at, tool)];
   }
 
-  #point(kind: string, label: string | undefined, { at, eventId }: HeardMessage): Entry {
+  #point({ method: kind = "", at, eventId }: FollowedMessage, label: string | undefined): Entry {
     const detail = eventId && `event ${shortEventId(eventId)}`;
     return this.#track.addPoint({ lane: "pushes", kind, label, startedAt: at, detail });
   }
 
-  #event({ event, at }: HeardEvent): void {
-    if (event.type === "request") this.#calls.ended(event, at);
-    else if (event.type === "ask") this.#questions.ended(event, at);
-    else if (event.type === "task") this.#tasks.heard(event, at);
+  #event({ event, at }: FollowedEvent): void {
+    if (event.type === "ask") this.#questions.ended(event, at);
+    else if (event.type === "task") this.#tasks.changed(event, at);
     else if (event.type === "gap") this.#streams.gap(event, at);
-    else {
+    else if (event.type === "session") {
       this.#streams.session(event, at);
       if (event.state !== "ended") return;
       this.#calls.endAll(at);

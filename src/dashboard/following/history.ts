@@ -1,16 +1,14 @@
 // Keeps the last messages and events of all clients, so that a client that is followed later has a past.
-import type { Heard } from "./heard.ts";
+import type { JsonObject } from "../../base/wire/message.ts";
+import type { Followed } from "../../window/index.ts";
 import { followingLimits } from "./limits.ts";
 
-interface Kept {
-  readonly peer: string;
-  readonly heard: Heard;
-}
+const unread: JsonObject = {};
 
 export class History {
   readonly #max: number;
-  /** A ring: the oldest one is at `#next` once it is full. */
-  readonly #kept: Kept[] = [];
+  /** A ring: the oldest one is at `#next` once it is full. Messages are kept as texts, which take less memory. */
+  readonly #kept: Followed[] = [];
   #next = 0;
   #characters = 0;
   readonly since: number = Date.now();
@@ -19,22 +17,24 @@ export class History {
     this.#max = max;
   }
 
-  add(peer: string, heard: Heard): void {
+  add(item: Followed): void {
+    // Its request says as much.
+    if (item.type === "call" && item.state === "began" && !item.isEarlier) return;
     const replaced = this.#kept[this.#next];
-    this.#kept[this.#next] = { peer, heard };
+    this.#kept[this.#next] = item.type === "message" ? { ...item, message: unread } : item;
     this.#next = (this.#next + 1) % this.#max;
-    this.#characters += sizeOf(heard) - (replaced ? sizeOf(replaced.heard) : 0);
+    this.#characters += sizeOf(item) - (replaced ? sizeOf(replaced) : 0);
     if (this.#characters > followingLimits.maxHistoryCharacters) this.#forgetOldest();
   }
 
   /** The messages and events of the client, oldest first. */
-  of(peer: string): Heard[] {
+  of(peer: string): Followed[] {
     return this.#inOrder()
-      .filter((kept) => kept.peer === peer)
-      .map(({ heard }) => heard);
+      .filter((item) => item.peer === peer)
+      .map(readAgain);
   }
 
-  #inOrder(): Kept[] {
+  #inOrder(): Followed[] {
     return [...this.#kept.slice(this.#next), ...this.#kept.slice(0, this.#next)];
   }
 
@@ -44,10 +44,14 @@ export class History {
     const rest = order.slice(Math.ceil(order.length / 2));
     this.#kept.splice(0, this.#kept.length, ...rest);
     this.#next = rest.length % this.#max;
-    this.#characters = rest.reduce((sum, { heard }) => sum + sizeOf(heard), 0);
+    this.#characters = rest.reduce((sum, item) => sum + sizeOf(item), 0);
   }
 }
 
-function sizeOf(heard: Heard): number {
-  return heard.type === "message" ? heard.text.length : 0;
+function readAgain(item: Followed): Followed {
+  return item.type === "message" ? { ...item, message: JSON.parse(item.text) as JsonObject } : item;
+}
+
+function sizeOf(item: Followed): number {
+  return item.type === "message" ? item.text.length : 0;
 }

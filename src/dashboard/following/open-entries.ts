@@ -24,10 +24,6 @@ export class OpenEntries<Open extends { readonly entry: Entry }> {
     return undefined;
   }
 
-  filter(isWanted: (open: Open) => boolean): Open[] {
-    return [...this.#open.values()].filter(isWanted);
-  }
-
   take(key: string): Open | undefined {
     const found = this.#open.get(key);
     this.#open.delete(key);

@@ -1,7 +1,7 @@
 // The questions to a client: a bar from each question to its answer, whether it is a request or the result of a round.
 import type { AskEvent } from "../../diagnostics/events.ts";
-import { isObject, type JsonObject, type RpcRequest, type RpcResponse } from "../../base/wire/message.ts";
-import type { HeardMessage } from "./heard.ts";
+import { isObject, type JsonObject } from "../../base/wire/message.ts";
+import type { FollowedItem, FollowedMessage } from "../../window/index.ts";
 import { OpenEntries } from "./open-entries.ts";
 import type { Entry, Track } from "./track.ts";
 
@@ -14,18 +14,18 @@ export class Questions {
   }
 
   /** A request to the client; `asker` names the tool whose call asks. */
-  ask({ id, method }: RpcRequest, asker: string | undefined, { at }: HeardMessage): Entry {
+  ask({ id, method = "", at }: FollowedMessage, asker: string | undefined): Entry {
     return this.#begin(requestKey(id), method, asker, at);
   }
 
   /** The client's response to a request. If another node has asked, it is a point. */
-  answer(response: RpcResponse, heard: HeardMessage): Entry {
-    const outcome = "error" in response ? "error" : outcomeOf(response.result);
-    return this.#end(requestKey(response.id), outcome, heard.at);
+  answer({ id, message, at }: FollowedMessage): Entry {
+    const { result } = message;
+    return this.#end(requestKey(id), isObject(result) ? outcomeOf(result) : "error", at);
   }
 
   /** The questions of a result; a client that polls a task sees the same ones again. */
-  askRound(inputRequests: unknown, asker: string | undefined, { at }: HeardMessage): Entry[] {
+  askRound(inputRequests: unknown, asker: string | undefined, { at }: FollowedItem): Entry[] {
     if (!isObject(inputRequests)) return [];
     return Object.entries(inputRequests).map(([name, request]) => {
       const key = roundKey(asker, name);
@@ -35,7 +35,7 @@ export class Questions {
   }
 
   /** The answers that the client sends with its retry. */
-  answerRound(inputResponses: unknown, asker: string | undefined, { at }: HeardMessage): Entry[] {
+  answerRound(inputResponses: unknown, asker: string | undefined, { at }: FollowedItem): Entry[] {
     if (!isObject(inputResponses)) return [];
     return Object.entries(inputResponses).map(([name, response]) =>
       this.#end(roundKey(asker, name), isObject(response) ? outcomeOf(response) : "ok", at),

@@ -1,8 +1,8 @@
 // The streams of a client: a bar for each, with a point for each cut and each resume; its session and gaps as points.
 import type { GapEvent, SessionEvent } from "../../diagnostics/events.ts";
-import type { HeardChange, HeardMessage } from "./heard.ts";
+import type { FollowedMessage, FollowedStream, FollowedStreamRef } from "../../window/index.ts";
 import { OpenEntries } from "./open-entries.ts";
-import type { Entry, Track } from "./track.ts";
+import { type Entry, nameOf, type Track } from "./track.ts";
 
 /** Why a connection closes whose stream may be resumed. */
 const interruptions: ReadonlySet<string | undefined> = new Set(["cut", "slow", "paused"]);
@@ -16,35 +16,37 @@ export class Streams {
   }
 
   /** `carried` is the entry of the call whose reply the stream is: a listen request and its stream share one entry. */
-  changed({ at, stream, change, reason }: HeardChange, carried: Entry | undefined): void {
-    const { name, id, kind } = stream;
+  changed({ at, stream, state, reason }: FollowedStream, carried: Entry | undefined): void {
+    const { link, kind } = stream;
+    const name = nameOf(stream);
     const known = this.#open.get(name)?.entry;
-    if (change === "closed") {
-      if (known) this.#close(name, known, at, reason, id !== undefined);
+    if (state === "closed") {
+      if (known) this.#close(name, known, at, reason, link !== undefined);
       return;
     }
     const entry =
       known ?? (kind === "listen" ? carried : undefined) ?? this.#begin(stream, at, carried?.label);
     this.#open.add(name, { entry });
-    this.#track.update(entry, { endedAt: undefined, outcome: undefined, link: linkOf(id) ?? entry.link });
-    if (change === "resumed") this.#track.mark(entry, at, "resumed");
+    this.#track.update(entry, { endedAt: undefined, outcome: undefined, link: linkOf(link) ?? entry.link });
+    if (state === "resumed") this.#track.mark(entry, at, "resumed");
   }
 
   /** A stream that was open before its client was followed is a bar from its first message on. */
-  carried({ at, stream, eventId }: HeardMessage): Entry | undefined {
+  carried({ at, stream, eventId }: FollowedMessage): Entry | undefined {
     if (stream === undefined) return undefined;
-    const known = this.#open.get(stream.name)?.entry;
-    const entry = known ?? this.#open.add(stream.name, { entry: this.#begin(stream, at, undefined) });
+    const name = nameOf(stream);
+    const known = this.#open.get(name)?.entry;
+    const entry = known ?? this.#open.add(name, { entry: this.#begin(stream, at, undefined) });
     if (eventId !== undefined) {
       const detail = `last event ${shortEventId(eventId)}`;
-      this.#track.update(entry, { detail, link: entry.link ?? linkOf(stream.id) });
+      this.#track.update(entry, { detail, link: entry.link ?? linkOf(stream.link) });
     }
     return entry;
   }
 
   /** A stream with the response to a POST ends with it, even while its client is disconnected. */
-  answered({ at, stream }: HeardMessage, label: string | undefined): void {
-    const entry = stream?.kind === "post" ? this.#open.get(stream.name)?.entry : undefined;
+  answered({ at, stream }: FollowedMessage, label: string | undefined): void {
+    const entry = stream?.kind === "post" ? this.#open.get(nameOf(stream))?.entry : undefined;
     if (entry === undefined) return;
     const isAway = entry.outcome !== undefined;
     this.#track.update(entry, { label: label ?? entry.label, ...(isAway && { endedAt: at }) });
@@ -65,8 +67,8 @@ export class Streams {
     this.#track.addPoint({ lane: "streams", kind, label, startedAt, outcome });
   }
 
-  #begin({ kind, id }: HeardChange["stream"], startedAt: number, label: string | undefined): Entry {
-    return this.#track.begin({ lane: "streams", kind, label, startedAt, link: linkOf(id) });
+  #begin({ kind, link }: FollowedStreamRef, startedAt: number, label: string | undefined): Entry {
+    return this.#track.begin({ lane: "streams", kind, label, startedAt, link: linkOf(link) });
   }
 
   #close(name: string, entry: Entry, at: number, reason = "ended", isResumable: boolean): void {

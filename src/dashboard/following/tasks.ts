@@ -14,11 +14,7 @@ export class Tasks {
     this.#track = track;
   }
 
-  has(taskId: string): boolean {
-    return this.#open.get(taskId) !== undefined;
-  }
-
-  heard({ state, taskId, tool, status, durationMs = 0 }: TaskEvent, at: number): void {
+  changed({ state, taskId, tool, status, durationMs = 0 }: TaskEvent, at: number): void {
     const { entry } = this.#open.get(taskId) ?? { entry: this.#begin(taskId, tool, at - durationMs) };
     if (state === "ended") this.#track.update(entry, { endedAt: at, outcome: status });
   }

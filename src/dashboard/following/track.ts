@@ -1,8 +1,9 @@
 // The data of one followed client: the entries of its timeline and their messages, both bounded.
-import type { RecordedLine } from "../../client/recording.ts";
+import type { RecordedLine } from "../../client/index.ts";
+import { type FollowedMessage, type FollowedStreamRef, withoutSecrets } from "../../window/index.ts";
 import type { TimelineEntry } from "../answers.ts";
-import { cut } from "../sampling/peers.ts";
-import type { HeardMessage } from "./heard.ts";
+import { cut } from "../sampling/texts.ts";
+import { isShortened } from "./kept.ts";
 import { followingLimits } from "./limits.ts";
 
 type Writable<T> = { -readonly [Key in keyof T]: T[Key] };
@@ -18,8 +19,9 @@ export interface Entry extends Writable<Omit<TimelineEntry, "points">> {
 export type Beginning = Pick<TimelineEntry, "lane" | "kind" | "startedAt"> &
   Partial<Pick<TimelineEntry, "label" | "endedAt" | "outcome" | "detail" | "link">>;
 
-interface Line {
-  readonly heard: HeardMessage;
+/** A message with its secrets, which are removed when it is shown. */
+interface Line extends Pick<FollowedMessage, "at" | "direction" | "session" | "text"> {
+  readonly stream: string;
   readonly entries: readonly string[];
 }
 
@@ -81,18 +83,20 @@ export class Track {
   }
 
   /** Keeps a message of these entries. */
-  keep(heard: HeardMessage, entries: readonly (Entry | undefined)[]): void {
+  keep(message: FollowedMessage, entries: readonly (Entry | undefined)[]): void {
     const owners = entries.filter((entry) => entry !== undefined);
     for (const entry of owners) {
       entry.messages++;
       entry.changed = this.#mark();
     }
-    if (heard.isShortened) this.droppedMessages++;
-    this.#lines.push({ heard, entries: owners.map(({ id }) => id) });
-    this.#characters += heard.text.length;
+    if (isShortened(message)) this.droppedMessages++;
+    const { at, direction, session, text, stream } = message;
+    const line = { at, direction, session, text, stream: stream ? nameOf(stream) : "post" };
+    this.#lines.push({ ...line, entries: owners.map(({ id }) => id) });
+    this.#characters += text.length;
     const { maxMessages, maxCharacters } = followingLimits;
     while (this.#lines.length > maxMessages || this.#characters > maxCharacters) {
-      this.#characters -= this.#lines.shift()?.heard.text.length ?? 0;
+      this.#characters -= this.#lines.shift()?.text.length ?? 0;
       this.droppedMessages++;
     }
   }
@@ -103,12 +107,31 @@ export class Track {
     return changed.toSorted((one, other) => one.changed - other.changed);
   }
 
-  /** The messages, or those behind these entries. */
-  lines(entries?: readonly string[]): RecordedLine[] {
+  /** How many messages there are, or are behind these entries. */
+  count(entries?: readonly string[]): number {
+    return this.#linesOf(entries).length;
+  }
+
+  /** The newest messages, or those behind these entries, with at most so many characters, without their secrets. */
+  async lines(entries: readonly string[] | undefined, maxCharacters: number): Promise<RecordedLine[]> {
+    let left = maxCharacters;
+    const all = this.#linesOf(entries);
+    const lines = all.slice(all.findLastIndex(({ text }) => (left -= text.length) < 0) + 1);
+    const recorded: RecordedLine[] = [];
+    let characters = 0;
+    for (const line of lines) {
+      recorded.push(toRecorded(line));
+      characters += line.text.length;
+      if (characters < charactersPerTurn) continue;
+      characters = 0;
+      await new Promise((resolve) => setTimeout(resolve));
+    }
+    return recorded;
+  }
+
+  #linesOf(entries: readonly string[] | undefined): readonly Line[] {
     const wanted = entries && new Set(entries);
-    return this.#lines
-      .filter((line) => wanted === undefined || line.entries.some((id) => wanted.has(id)))
-      .map(({ heard }) => toRecorded(heard));
+    return wanted ? this.#lines.filter((line) => line.entries.some((id) => wanted.has(id))) : this.#lines;
   }
 
   /** Drops the oldest entry that has ended, or the oldest one. */
@@ -134,11 +157,32 @@ function cutTexts<Change extends object>(change: Change): Change {
   return Object.fromEntries(members) as Change;
 }
 
-function toRecorded({ at, direction, stream, text }: HeardMessage): RecordedLine {
-  return {
-    time: new Date(at).toISOString(),
-    direction,
-    stream: stream?.name ?? "post",
-    message: JSON.parse(text),
-  };
+/** Names the stream in this process and in recordings, such as `get 3`. */
+export function nameOf({ kind, id }: FollowedStreamRef): string {
+  return `${kind} ${id}`;
+}
+
+/** Characters whose secrets are removed before other work of the server gets its turn. */
+const charactersPerTurn = 65_536;
+
+function toRecorded({ at, direction, stream, session, text }: Line): RecordedLine {
+  return { time: new Date(at).toISOString(), direction, stream, message: shown(text, session) };
+}
+
+/** Levels of a message that is shown. A tool may return anything, even what is nested too deeply for the stack. */
+const maxLevels = 1000;
+
+function shown(text: string, session: string | undefined): unknown {
+  if (levelsIn(text) > maxLevels) return { leftOut: `more than ${maxLevels} levels` };
+  return withoutSecrets(JSON.parse(text), session);
+}
+
+/** How deep the arrays and objects of a JSON text nest. */
+function levelsIn(text: string): number {
+  let [level, deepest] = [0, 0];
+  for (const [token] of text.matchAll(/"(?:[^"\\]|\\.)*"|[[{\]}]/g)) {
+    if (token === "[" || token === "{") deepest = Math.max(deepest, ++level);
+    else if (token === "]" || token === "}") level--;
+  }
+  return deepest;
 }

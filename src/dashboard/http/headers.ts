@@ -1,7 +1,7 @@
 // The headers of every response of the dashboard: forbid caching, framing, type sniffing and loading from other origins.
-import type { HttpHeaders } from "../../transports/http/edge/request.ts";
+type Headers = Readonly<Record<string, string>>;
 
-const fixed: HttpHeaders = {
+const fixed: Headers = {
   "cache-control": "no-store",
   "cross-origin-opener-policy": "same-origin",
   "cross-origin-resource-policy": "same-origin",
@@ -11,7 +11,7 @@ const fixed: HttpHeaders = {
 };
 
 /** `endpoint`: the origin of the MCP endpoint, if the page may call it. */
-export function safeHeaders(endpoint: string | undefined): HttpHeaders {
+export function safeHeaders(endpoint: string | undefined): Headers {
   const policy = [
     "default-src 'none'",
     "script-src 'self'",

@@ -1,29 +1,21 @@
-// The site of the dashboard on plain values: guards each request, checks its token, and routes it by the end of its path.
-import { internalError } from "../../diagnostics/error-ids.ts";
+// The site of the dashboard: checks the token of each request, and routes it by the end of its path.
+import { clip } from "../../base/errors.ts";
+import type { JsonObject } from "../../base/wire/message.ts";
 import { type Logger, stderrLogger } from "../../diagnostics/logger.ts";
 import { RateLimitedLog } from "../../diagnostics/rate-limited-log.ts";
-import { clip } from "../../base/errors.ts";
-import { Heartbeat } from "../../transports/http/edge/heartbeat.ts";
-import { jsonHeaders, refuseWith, replyError } from "../../transports/http/edge/replies.ts";
-import type { HttpBody, HttpRequest, HttpResponder } from "../../transports/http/edge/request.ts";
-import { Unsent } from "../../transports/http/edge/unsent.ts";
-import { refuseContentType } from "../../transports/http/guard/guard.ts";
-import { addressKey } from "../../base/limits/address-key.ts";
-import { Loads } from "../../base/limits/loads.ts";
-import { checkValue, type ParsedJson, parseJson } from "../../base/wire/json.ts";
-import type { MessageLimits } from "../../base/wire/limits.ts";
-import type { JsonObject } from "../../base/wire/message.ts";
+import type { Site, SiteBodyLimits, SiteReply, SiteRequest } from "../../transports/fetch/index.ts";
 import type { Ask } from "../answers.ts";
 import { safeHeaders } from "./headers.ts";
-import { isPageFile, type PageFile, readPageFile } from "./page-files.ts";
+import { isPageFile, readPageFile } from "./page-files.ts";
 import { isAction, readQuestion } from "./questions.ts";
 import type { Token } from "./token.ts";
-import { Visitors } from "./visitors.ts";
 
 /** The dashboard behind the site, while it belongs to an endpoint. */
 export interface Backing {
   readonly token: Token;
   readonly logger: Logger;
+  /** How many proxies are in front of the endpoint. */
+  readonly trustedProxies: number;
   /** The origin of the MCP endpoint, if the page may call it. */
   readonly endpointOrigin: string | undefined;
   /** Answers a question of the page; `origin` is the page's own, if it is known. */
@@ -40,130 +32,89 @@ export type Place = "port" | "mount";
 
 /** Bytes of a question. Past it, the dashboard responds with 413. */
 const maxQuestionBytes = 64 * 1024;
-const limits: MessageLimits = { maxBytes: maxQuestionBytes, maxDepth: 8, maxElements: 5000, maxBatch: 1 };
-/** Bytes of all questions that are being read. */
-const maxLoad = 4 * 1024 * 1024;
+const limits: SiteBodyLimits = { maxBytes: maxQuestionBytes, maxDepth: 8, maxElements: 5000 };
 /** Questions answered at once. A page asks one at a time. Past it, the dashboard responds with 503 and `Retry-After`. */
 const maxAsking = 64;
-/** Bytes of answers that all slow readers together have not read, and how long one may read nothing. */
-const maxUnsentBytes = 16 * 1024 * 1024;
-const stallMs = 30_000;
 
-export class Site {
-  readonly unsent: Unsent = new Unsent(
-    new Heartbeat(RateLimitedLog.of(stderrLogger)),
-    maxUnsentBytes,
-    stallMs,
-  );
-  readonly #visitors: Visitors;
+export class DashboardSite implements Site {
+  readonly name = "Dashboard";
+  readonly allowedHostsOf = "dashboard()";
+  readonly allowedHosts: readonly string[];
   readonly #allowsActions: boolean;
+  readonly #place: Place;
   readonly #backing: () => Backing | undefined;
-  readonly #loads = new Loads(maxLoad);
   #asking = 0;
 
-  constructor({ allowedHosts, actions }: SiteSettings, backing: () => Backing | undefined) {
-    this.#visitors = new Visitors(allowedHosts);
+  constructor({ allowedHosts, actions }: SiteSettings, place: Place, backing: () => Backing | undefined) {
+    this.allowedHosts = allowedHosts;
     this.#allowsActions = actions;
+    this.#place = place;
     this.#backing = backing;
   }
 
-  /** Responds to one request. */
-  async handle(request: HttpRequest, responder: HttpResponder, place: Place): Promise<void> {
+  get logger(): Logger {
+    return this.#backing()?.logger ?? stderrLogger;
+  }
+
+  /** Nothing is in front of a port on loopback. */
+  get trustedProxies(): number {
+    return this.#place === "port" ? 0 : (this.#backing()?.trustedProxies ?? 0);
+  }
+
+  headers(): Readonly<Record<string, string>> {
+    return safeHeaders(this.#backing()?.endpointOrigin);
+  }
+
+  answer(request: SiteRequest): SiteReply | Promise<SiteReply> {
     const backing = this.#backing();
-    responder.corsHeaders = safeHeaders(backing?.endpointOrigin);
-    const log = RateLimitedLog.of(backing?.logger ?? stderrLogger);
-    const stranger = this.#visitors.check(request);
-    if (stranger !== undefined) {
-      log.warn(`Dashboard: ${stranger}`);
-      return refuseWith(responder, 403, stranger);
-    }
-    if (/(?:^|&)(?:access_)?token=/i.test(request.query)) return refuseWith(responder, 400, queryProblem);
-    if (backing === undefined) return refuseWith(responder, 503, noEndpoint);
-    request.caller = addressKey(request.address ?? "");
-    try {
-      await this.#route(request, responder, place, backing);
-    } catch (error) {
-      replyError(responder, 500, internalError(log, "The dashboard could not answer", error));
-    }
-  }
-
-  async #route(
-    request: HttpRequest,
-    responder: HttpResponder,
-    place: Place,
-    backing: Backing,
-  ): Promise<void> {
-    const segment = segmentOf(request.path, place);
-    if (segment === "ask") {
-      if (request.method !== "POST") return refuseMethod(responder, "POST");
-      return this.#ask(request, responder, backing);
-    }
+    if (/(?:^|&)(?:access_)?token=/i.test(request.query)) return { status: 400, problem: queryProblem };
+    if (backing === undefined) return { status: 503, problem: noEndpoint };
+    const { method, path } = request;
+    const segment = segmentOf(path, this.#place);
+    if (segment === "ask") return method === "POST" ? this.#ask(request, backing) : wrongMethod("POST");
     const isFile = isPageFile(segment);
-    const isFolder = place === "mount" && /^[\w~-]+$/.test(segment ?? "");
-    if (!isFile && !isFolder) return refuseWith(responder, 404, "Not found");
-    if (request.method !== "GET" && request.method !== "HEAD") return refuseMethod(responder, "GET, HEAD");
-    if (isFile) return sendFile(responder, segment);
+    const isFolder = this.#place === "mount" && /^[\w~-]+$/.test(segment ?? "");
+    if (!isFile && !isFolder) return { status: 404, problem: "Not found" };
+    if (method !== "GET" && method !== "HEAD") return wrongMethod("GET, HEAD");
     // The page names its files relative to itself, so that it works below any path, even if a proxy changes the path.
-    responder.reply(307, { location: `./${segment}/` });
+    if (!isFile) return { status: 307, headers: { location: `./${segment}/` } };
+    return readPageFile(segment).then(({ type, text }) => ({
+      status: 200,
+      headers: { "content-type": type },
+      text,
+    }));
   }
 
-  async #ask(
-    request: HttpRequest,
-    responder: HttpResponder,
-    { token, logger, answer }: Backing,
-  ): Promise<void> {
-    const refusal = token.check(request.header("authorization"), request.caller);
+  async #ask(request: SiteRequest, { token, logger, answer }: Backing): Promise<SiteReply> {
+    const refusal = token.check(request.header("authorization"), request.address);
     if (refusal?.retryAfter !== undefined) {
-      const address = clip(request.caller) || "an unknown address";
+      const address = clip(request.address) || "an unknown address";
       RateLimitedLog.of(logger).warn(`Dashboard: too many wrong tokens from ${address}`);
-      return refuseWith(responder, 429, refusal.problem, { "retry-after": String(refusal.retryAfter) });
+      const headers = { "retry-after": String(refusal.retryAfter) };
+      return { status: 429, problem: refusal.problem, headers };
     }
     if (refusal !== undefined)
-      return refuseWith(responder, 401, refusal.problem, { "www-authenticate": "Bearer" });
-    if (refuseContentType(request, responder)) return;
-    if (this.#asking >= maxAsking)
-      return refuseWith(responder, 503, "Too many questions at once: try again later", {
-        "retry-after": "1",
-      });
+      return { status: 401, problem: refusal.problem, headers: { "www-authenticate": "Bearer" } };
+    if (this.#asking >= maxAsking) {
+      const problem = "Too many questions at once: try again later";
+      return { status: 503, problem, headers: { "retry-after": "1" } };
+    }
     this.#asking++;
     try {
-      const parsed = await this.#read(request, responder);
-      if (parsed === undefined) return;
-      if (!parsed.ok) return refuseWith(responder, 400, parsed.error.message);
-      const asked = readQuestion(parsed.value);
-      if ("problem" in asked) return refuseWith(responder, 400, asked.problem);
-      if (isAction(asked.ask) && !this.#allowsActions) return refuseWith(responder, 403, readOnly);
+      const body = await request.json(limits);
+      if (!body.ok) return body.reply;
+      const asked = readQuestion(body.value);
+      if ("problem" in asked) return { status: 400, problem: asked.problem };
+      if (isAction(asked.ask) && !this.#allowsActions) return { status: 403, problem: readOnly };
       const answered = await answer(asked.ask, asked.question, request.header("origin"));
-      responder.reply(200, jsonHeaders, JSON.stringify(answered ?? null));
+      return { status: 200, headers: json, text: JSON.stringify(answered ?? null) };
     } finally {
       this.#asking--;
     }
   }
-
-  /** The body as JSON; undefined if it could not be read, and the request is refused. */
-  async #read(request: HttpRequest, responder: HttpResponder): Promise<ParsedJson | undefined> {
-    const load = this.#loads.begin(request.caller);
-    try {
-      const body = await request.body(limits.maxBytes, load);
-      if (body.kind === "text") return parseJson(body.text, limits);
-      if (body.kind === "parsed") return checkValue(body.value, limits);
-      const [status, problem] = unread[body.kind];
-      refuseWith(responder, status, problem, { connection: "close" });
-      return undefined;
-    } finally {
-      load.release();
-    }
-  }
 }
 
-const unread: {
-  readonly [Kind in Exclude<HttpBody["kind"], "text" | "parsed">]: readonly [status: number, problem: string];
-} = {
-  "too-large": [413, `The question is larger than ${limits.maxBytes} bytes`],
-  "too-heavy": [503, "Too many questions at once: try again later"],
-  taken: [400, "Other code has read the question: mount the dashboard before body parsers"],
-  broken: [400, "The question ended before it was complete"],
-};
+const json = { "content-type": "application/json" };
 
 const queryProblem =
   "A token in the query would stay in logs and in the history of the browser: put it behind #, as in /#token=…";
@@ -177,11 +128,6 @@ function segmentOf(path: string, place: Place): string | undefined {
   return place === "mount" || slash === 0 ? path.slice(slash + 1) : undefined;
 }
 
-async function sendFile(responder: HttpResponder, name: PageFile): Promise<void> {
-  const { type, text } = await readPageFile(name);
-  responder.reply(200, { "content-type": type }, text);
-}
-
-function refuseMethod(responder: HttpResponder, allow: string): void {
-  refuseWith(responder, 405, `Method not allowed: use ${allow}`, { allow });
+function wrongMethod(allow: string): SiteReply {
+  return { status: 405, problem: `Method not allowed: use ${allow}`, headers: { allow } };
 }

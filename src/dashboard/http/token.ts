@@ -1,5 +1,5 @@
 // The token of a dashboard: compared in constant time, and slow to guess.
-import { Callers } from "../../transports/http/rate-limits/callers.ts";
+import { Guesses } from "./guesses.ts";
 
 /** Why a request is refused; `retryAfter`: the seconds until its address may try again. */
 export interface TokenRefusal {
@@ -21,10 +21,7 @@ const maxLength = 1024;
 
 export class Token {
   readonly #text: string;
-  readonly #guessers = new Callers(
-    { perMinute: maxGuesses, burst: maxGuesses, concurrent: Number.POSITIVE_INFINITY },
-    maxGuessers,
-  );
+  readonly #guesses = new Guesses(maxGuesses, maxGuessers);
   readonly #refused = new Set<string>();
 
   constructor(text: string) {
@@ -45,15 +42,14 @@ export class Token {
           "The token is missing: send it as Authorization: Bearer, or open the whole address that the server prints",
       };
     const now = performance.now();
-    const { of: guessers, bucket } = this.#guessers.find(address, now);
     // Counted before the tokens are compared: past the limit, the right token is refused like a wrong one.
-    const waitMs = bucket.take(guessers.rate, now);
+    const waitMs = this.#guesses.take(address, now);
     if (waitMs > 0) {
       const retryAfter = Math.ceil(waitMs / 1000);
       return { problem: `Too many wrong tokens: try again in ${retryAfter} s`, retryAfter };
     }
     const isRight = isSame(given, this.#text);
-    if (isRight || !this.#isNew(given)) bucket.owe(guessers.rate, -1);
+    if (isRight || !this.#isNew(given)) this.#guesses.giveBack(address);
     return isRight
       ? undefined
       : { problem: "The token is wrong: the server may have started again and made another one" };

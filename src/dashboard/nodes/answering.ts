@@ -1,5 +1,6 @@
 // Answers the page's questions: on this node, and in a cluster with what all other nodes answer.
 import type { JsonObject } from "../../base/wire/message.ts";
+import { RateLimitedLog } from "../../diagnostics/rate-limited-log.ts";
 import type { Ask, NodeRow } from "../answers.ts";
 import { figuresOf } from "../views/figures.ts";
 import { views } from "../views/index.ts";
@@ -15,10 +16,9 @@ export class Answering {
   readonly #others: OtherNodes;
 
   constructor(node: ServedNode) {
-    const { cluster } = node.core;
     this.#node = node;
     this.#others = new OtherNodes(
-      cluster,
+      node.window,
       () => node.options.name,
       (ask, question) => {
         const view = viewOf(ask);
@@ -51,8 +51,8 @@ export class Answering {
     } catch {
       const understood = others.filter((other) => isMergedBy(merge, other));
       const unknown = others.filter((other) => !understood.includes(other)).map(({ node }) => node);
-      const { rateLimitedLog } = this.#node.endpoint.state;
-      rateLimitedLog.warn(`The dashboard does not understand the answer of ${unknown.join(", ")}`);
+      const log = RateLimitedLog.of(this.#node.window.logger);
+      log.warn(`The dashboard does not understand the answer of ${unknown.join(", ")}`);
       return merge(understood);
     }
   }
@@ -60,8 +60,8 @@ export class Answering {
   /** Stops answering other nodes, sampling and following clients. */
   close(): void {
     this.#others.close();
-    this.#node.looking.end();
-    this.#node.follower.close();
+    this.#node.sampling.end();
+    this.#node.clients.close();
   }
 
   async #answerHere(view: View, question: JsonObject): Promise<OwnAnswer> {

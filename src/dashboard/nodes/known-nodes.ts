@@ -1,5 +1,5 @@
 // The nodes that this one has seen, by id, so that a silent or killed one is shown and recognised when it comes back.
-import type { ClusterNode } from "../../backplane/presence.ts";
+import type { NodeView } from "../../window/index.ts";
 import type { NodeRow } from "../answers.ts";
 import type { NodeFigures } from "../views/figures.ts";
 
@@ -50,7 +50,7 @@ export class KnownNodes {
   }
 
   /** The rows of the other nodes, by name. `heard` are those in the cluster now. */
-  rows(heard: readonly ClusterNode[]): NodeRow[] {
+  rows(heard: readonly NodeView[]): NodeRow[] {
     const others = heard.filter(({ isSelf }) => !isSelf);
     for (const { id, version } of others) this.#of(id).version = version;
     this.#forget(heard);
@@ -70,7 +70,7 @@ export class KnownNodes {
   }
 
   /** Forgets nodes that left long ago, that never had anything to show, or that returned with another id. */
-  #forget(heard: readonly ClusterNode[]): void {
+  #forget(heard: readonly NodeView[]): void {
     const present = new Set(heard.map(({ id }) => id));
     const names = new Set([...present].map((id) => this.#nodes.get(id)?.name));
     const oldest = performance.now() - rememberedMs;

@@ -1,8 +1,8 @@
-// Asks the other nodes of the cluster over the bus, with a deadline, and answers their questions.
-import type { Cluster } from "../../backplane/cluster.ts";
+// Asks the other nodes of the cluster through the window, with a deadline, and answers their questions.
 import { isObject, type JsonObject } from "../../base/wire/message.ts";
+import type { NodeView, ServerWindow } from "../../window/index.ts";
 import type { Ask, NodeRow } from "../answers.ts";
-import { cut } from "../sampling/peers.ts";
+import { cut } from "../sampling/texts.ts";
 import { isFigures, type NodeFigures } from "../views/figures.ts";
 import type { NodePart } from "../views/view.ts";
 import { KnownNodes } from "./known-nodes.ts";
@@ -20,6 +20,8 @@ const maxName = 100;
 const format = 1;
 
 const kind = "dashboard";
+/** Nodes that are asked. */
+const maxNodes = 1000;
 
 /** What one node answers. */
 export interface OwnAnswer {
@@ -35,23 +37,19 @@ export type AnswerHere = (
 ) => OwnAnswer | undefined | Promise<OwnAnswer | undefined>;
 
 export class OtherNodes {
-  readonly #cluster: Cluster;
+  readonly #window: ServerWindow;
   readonly #known = new KnownNodes();
-  readonly #stopHearing: readonly (() => void)[];
+  readonly #stops: readonly (() => void)[];
 
-  constructor(cluster: Cluster, name: () => string, answerHere: AnswerHere) {
-    this.#cluster = cluster;
-    const heard = (info: JsonObject, from: string): void => {
-      if (from !== cluster.node) this.#known.introduced(from, nameIn(info));
-    };
-    this.#stopHearing = [
-      introduceTo(cluster, name),
-      cluster.on("beat", heard),
-      cluster.on("hello", heard),
-      cluster.on(kind, async (body, from) => {
+  constructor(window: ServerWindow, name: () => string, answerHere: AnswerHere) {
+    const { nodes } = window;
+    this.#window = window;
+    this.#stops = [
+      nodes.introduce(kind, () => ({ format, name: name() })),
+      nodes.onIntroduced(kind, (about, from) => this.#known.introduced(from, nameIn(about))),
+      nodes.answer(kind, async (body) => {
         const { ask, question } = body;
-        if (from === cluster.node || body["format"] !== format) return undefined;
-        if (typeof ask !== "string" || !isObject(question)) return undefined;
+        if (body["format"] !== format || typeof ask !== "string" || !isObject(question)) return undefined;
         const answer = await answerHere(ask, question);
         return answer && { format, ...answer };
       }),
@@ -61,90 +59,67 @@ export class OtherNodes {
   /** The answers of the nodes that answer in time. */
   async ask(ask: Ask, question: JsonObject): Promise<NodePart<object>[]> {
     const parts: NodePart<object>[] = [];
-    if (!this.#cluster.hasJoined) return parts;
-    const others = this.#cluster.nodes().filter(({ id, isSelf }) => !isSelf && this.#known.hasDashboard(id));
-    const missing = new Set(others.map(({ id }) => id));
+    const { nodes } = this.#window;
+    if (!nodes.hasJoined) return parts;
+    const others = this.#heard().filter(({ id, isSelf }) => !isSelf && this.#known.hasDashboard(id));
+    const missing = new Map(others.map((node) => [node.id, node]));
     // A node that was silent is asked too, but its answer is not waited for until it answers again.
-    const expected = new Set([...missing].filter((id) => this.#known.isExpected(id)));
+    const expected = new Set([...missing.keys()].filter((id) => this.#known.isExpected(id)));
     if (missing.size === 0) return parts;
     const askedAt = performance.now();
     await new Promise<void>((resolve) => {
       const isOver = (): void => {
-        for (const id of missing) this.#known.missed(id);
+        for (const id of missing.keys()) this.#known.missed(id);
         resolve();
       };
       const take = (answer: JsonObject, from: string): boolean => {
+        const node = missing.get(from);
         // Each node that was asked counts once, even if others answer too.
-        if (!missing.delete(from)) return missing.size === 0;
-        const part = this.#read(answer, from, performance.now() - askedAt);
+        if (node === undefined) return missing.size === 0;
+        missing.delete(from);
+        const part = this.#read(answer, node, performance.now() - askedAt);
         if (part === undefined) this.#known.missed(from);
         else parts.push(part);
         if (expected.delete(from) && expected.size === 0) resolve();
         return missing.size === 0;
       };
-      this.#cluster.bus.requestAll(kind, { format, ask, question }, deadlineMs, take).then(isOver, isOver);
+      nodes.ask(kind, { format, ask, question }, deadlineMs, take).then(isOver, isOver);
       if (expected.size === 0) resolve();
     });
     return [...parts];
   }
 
   rows(): NodeRow[] {
-    return this.#known.rows(this.#cluster.nodes());
+    return this.#known.rows(this.#heard());
   }
 
   /** The id of this node. */
   get self(): string {
-    return this.#cluster.node;
+    return this.#window.nodes.self;
   }
 
   /** Stops answering, and tells the other nodes. */
   close(): void {
-    for (const stop of this.#stopHearing) stop();
+    for (const stop of this.#stops) stop();
   }
 
-  #read(answer: JsonObject, from: string, roundTripMs: number): NodePart<object> | undefined {
+  #heard(): readonly NodeView[] {
+    return this.#window.snapshot("nodes", { limit: maxNodes }).rows;
+  }
+
+  #read(answer: JsonObject, { id, aheadMs }: NodeView, roundTripMs: number): NodePart<object> | undefined {
     const { name, figures, part } = answer;
     if (answer["format"] !== format || typeof name !== "string" || !isFigures(figures) || !isObject(part))
       return undefined;
     const node = cut(name, maxName);
-    this.#known.answered(from, node, figures, roundTripMs);
-    return { node, figures, aheadMs: this.#aheadMs(from), part };
+    this.#known.answered(id, node, figures, roundTripMs);
+    // Small differences are caused by the time that messages take, and must not move the times on the page.
+    return { node, figures, aheadMs: Math.abs(aheadMs) < sameClockMs ? 0 : aheadMs, part };
   }
-
-  /** Small differences are caused by the time that messages take, and must not move the times on the page. */
-  #aheadMs(node: string): number {
-    const aheadMs = this.#cluster.clockOf(node) - Date.now();
-    return Math.abs(aheadMs) < sameClockMs ? 0 : aheadMs;
-  }
-}
-
-/**
- * The names that each cluster introduces. They are kept here, because a dashboard may open and close often and an introduction
- * cannot be removed.
- */
-const introduced = new WeakMap<Cluster, Set<() => string>>();
-
-/**
- * Tells the other nodes that this one has a dashboard, until you call the returned function. Nodes do not wait for answers of one
- * without.
- */
-function introduceTo(cluster: Cluster, name: () => string): () => void {
-  const known = introduced.get(cluster);
-  const names = known ?? new Set();
-  if (known === undefined) {
-    introduced.set(cluster, names);
-    cluster.introduce(() => {
-      const [first] = names;
-      return first === undefined ? {} : { [kind]: { format, name: first() } };
-    });
-  }
-  names.add(name);
-  return () => void names.delete(name);
 }
 
 /** The name in what a node tells about itself, if it has a dashboard that this one understands. */
-function nameIn(info: JsonObject): string | undefined {
-  const about = info[kind];
-  if (!isObject(about) || about["format"] !== format) return undefined;
+function nameIn(about: JsonObject | undefined): string | undefined {
+  if (about === undefined || about["format"] !== format) return undefined;
   return typeof about["name"] === "string" ? cut(about["name"], maxName) : undefined;
 }

@@ -3,14 +3,13 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { hostname } from "node:os";
 import { HalyardError } from "../../base/errors.ts";
-import type { Site } from "../http/site.ts";
-import { handlerOf } from "./node-handler.ts";
+import { nodeSite, type Site } from "../../transports/node/index.ts";
 import type { DashboardPlatform, OwnPort } from "./platform.ts";
 
 export const platform: DashboardPlatform = {
   listen,
   hostName: hostname,
-  nodeHandler: (site, trustedProxies) => handlerOf(site, "mount", trustedProxies),
+  nodeHandler: nodeSite,
 };
 
 const host = "127.0.0.1";
@@ -18,7 +17,7 @@ const host = "127.0.0.1";
 const maxConnections = 128;
 
 async function listen(port: number, site: Site): Promise<OwnPort> {
-  const handler = handlerOf(site, "port", () => 0);
+  const handler = nodeSite(site);
   const server = createServer(
     {
       headersTimeout: 10_000,

@@ -1,6 +1,5 @@
 // The features of a runtime that a dashboard uses beyond the web: Node listens on a port, and has its own requests and responses.
-import type { Site } from "../http/site.ts";
-import type { NodeSiteHandler } from "./node-handler.ts";
+import type { NodeSiteHandler, Site } from "../../transports/node/index.ts";
 
 /** The port of a dashboard, on loopback. */
 export interface OwnPort {
@@ -15,6 +14,6 @@ export interface DashboardPlatform {
   listen(port: number, site: Site): Promise<OwnPort>;
   /** The name of this machine. */
   hostName(): string;
-  /** Returns a handler to mount; `trustedProxies` says how many proxies are in front of it. */
-  nodeHandler(site: Site, trustedProxies: () => number): NodeSiteHandler;
+  /** Returns a handler to mount. */
+  nodeHandler(site: Site): NodeSiteHandler;
 }

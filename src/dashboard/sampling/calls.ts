@@ -1,8 +1,9 @@
 // The last calls that ended, and the modern clients that made them.
 import type { RequestEvent } from "../../diagnostics/events.ts";
+import { describePeer, type PeerView } from "../../window/index.ts";
 import type { CallRow } from "../answers.ts";
 import { Newest } from "./newest.ts";
-import { clientTextOf, cut, cutSubject, keptClientOf, peerOf, whoOf } from "./peers.ts";
+import { cut, cutSubject } from "./texts.ts";
 
 /** Last calls. They are shown one by one. Past it, older ones are dropped. */
 export const maxCalls = 30;
@@ -14,11 +15,8 @@ const maxNameLength = 100;
 export type EndedCall = Omit<CallRow, "node">;
 
 /** A modern client, which has no session: it is known by its caller and its name. */
-export interface SeenClient {
-  readonly peer: string;
+export interface SeenClient extends PeerView {
   readonly transport: string;
-  readonly client: string | undefined;
-  readonly who: string | undefined;
   revision: string;
   seenAt: number;
 }
@@ -57,9 +55,8 @@ export class Calls {
 }
 
 function seenIn(event: RequestEvent): SeenClient {
-  const { transport, client, revision } = event;
-  const peer = peerOf(event, client?.name);
-  return { peer, transport, client: clientTextOf(client), who: whoOf(event), revision, seenAt: 0 };
+  const { transport, revision } = event;
+  return { ...describePeer(event), transport, revision, seenAt: 0 };
 }
 
 /** The event without members that a client may make large. */
@@ -69,21 +66,12 @@ function keptOf(event: RequestEvent): RequestEvent {
     ...event,
     method: cut(method, maxNameLength),
     name: name && cutSubject(name, maxNameLength),
-    client: client && keptClientOf(client),
+    client: client && { name: cut(client.name, maxNameLength), version: cut(client.version, maxNameLength) },
   };
 }
 
 function rowOf(event: RequestEvent, agoMs: number): EndedCall {
-  const { method, name, client, revision, durationMs, outcome, errorCode } = event;
-  return {
-    peer: peerOf(event, client?.name),
-    method,
-    name,
-    client: clientTextOf(client),
-    revision,
-    durationMs,
-    outcome,
-    errorCode,
-    agoMs,
-  };
+  const { method, name, revision, durationMs, outcome, errorCode } = event;
+  const { peer, client } = describePeer(event);
+  return { peer, method, name, client, revision, durationMs, outcome, errorCode, agoMs };
 }

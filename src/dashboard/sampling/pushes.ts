@@ -1,6 +1,5 @@
 // The last pushes of each topic.
-import type { PushEvent } from "../../diagnostics/events.ts";
-import { topicOf } from "../../server/push/topic.ts";
+import type { MergeEvent, PushEvent } from "../../diagnostics/events.ts";
 import { Newest } from "./newest.ts";
 
 /** Topics whose pushes are counted. Past it, the one that was pushed to longest ago is dropped. */
@@ -37,10 +36,8 @@ export class Pushes {
   }
 
   /** A message of the topic replaced one that waited in a mailbox. */
-  merged(topic: string | symbol): void {
-    if (typeof topic !== "string") return;
-    const [notification, key] = splitTopic(topic);
-    this.#row(topic, notification, key).merged++;
+  merged({ notification, key }: MergeEvent): void {
+    this.#row(topicOf(notification, key), notification, key).merged++;
   }
 
   /** By topic. */
@@ -58,7 +55,6 @@ export class Pushes {
 }
 
 /** The notification of a topic, and its key if it has one. */
-export function splitTopic(topic: string): [notification: string, key?: string] {
-  const space = topic.indexOf(" ");
-  return space < 0 ? [topic] : [topic.slice(0, space), topic.slice(space + 1)];
+export function topicOf(notification: string, key: string | undefined): string {
+  return key === undefined ? notification : `${notification} ${key}`;
 }

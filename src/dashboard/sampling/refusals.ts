@@ -2,7 +2,7 @@
 import type { RefusalEvent } from "../../diagnostics/events.ts";
 import type { RefusalRow } from "../answers.ts";
 import { Newest } from "./newest.ts";
-import { cutSubject } from "./peers.ts";
+import { cutSubject } from "./texts.ts";
 
 /** Reasons of refusals. Past it, the one that was given longest ago is dropped. */
 export const maxReasons = 100;

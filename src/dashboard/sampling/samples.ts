@@ -1,6 +1,6 @@
 // The figures that events leave behind while a page is open. All of them are bounded.
 import type { RequestEvent, ServerEvent } from "../../diagnostics/events.ts";
-import { Activity } from "./activity.ts";
+import { revisions } from "../../protocol/revisions/index.ts";
 import { Calls } from "./calls.ts";
 import { Pushes } from "./pushes.ts";
 import { Refusals } from "./refusals.ts";
@@ -23,12 +23,6 @@ interface Taken {
   readonly at: number;
 }
 
-export interface Opened {
-  sessions: number;
-  streams: number;
-  subscriptions: number;
-}
-
 export class Samples {
   /** When sampling began, on the monotonic clock. */
   readonly since: number = performance.now();
@@ -40,20 +34,11 @@ export class Samples {
   readonly refusals: Refusals = new Refusals();
   readonly pushes: Pushes = new Pushes();
   readonly troubles: Troubles = new Troubles();
-  readonly activity: Activity = new Activity();
-  /** How many more are open than when sampling began. */
-  readonly opened: Opened = { sessions: 0, streams: 0, subscriptions: 0 };
-  readonly #isStream: (method: string) => boolean;
   #waiting: Taken[] = [];
   #second = 0;
   #inSecond = 0;
   /** Whether some calls were not sampled, because there were too many. */
   isEstimate = false;
-
-  /** `isStream` says whether a request of this method stays open for long, so that its duration says nothing. */
-  constructor(isStream: (method: string) => boolean) {
-    this.#isStream = isStream;
-  }
 
   /** The second that runs now, since 1970. */
   get second(): number {
@@ -82,25 +67,19 @@ export class Samples {
         return this.refusals.add(event, now);
       case "push":
         return this.pushes.add(event, now);
+      case "merge":
+        return this.pushes.merged(event);
       case "gap":
         return this.troubles.add(event.session, "gaps");
       case "stream":
-        this.opened.streams += event.state === "closed" ? -1 : 1;
         if (event.state === "resumed") this.troubles.add(event.session, "resumes");
-        return this.activity.add(event, now);
-      case "session":
-        this.opened.sessions += event.state === "ended" ? -1 : 1;
-        return;
-      case "subscription":
-        this.opened.subscriptions += event.state === "closed" ? -1 : 1;
         return;
       default:
     }
   }
 
   #call(event: RequestEvent, now: number): void {
-    this.activity.add(event, now);
-    if (this.#isStream(event.method)) return this.calls.add(event, now);
+    if (isStream(event.method)) return this.calls.add(event, now);
     const second = Math.floor((now + this.#ahead) / 1000);
     const weight = this.#weigh(second);
     this.series.add(second, event.outcome === "error", event.durationMs, weight);
@@ -120,4 +99,9 @@ export class Samples {
     this.isEstimate = true;
     return past % standsFor === 0 ? standsFor : 0;
   }
+}
+
+/** Whether a request of this method stays open for long, so that its duration says nothing. */
+function isStream(method: string): boolean {
+  return revisions.some(({ requests }) => requests.get(method)?.stream === true);
 }

@@ -1,7 +1,7 @@
 // How often each tool, prompt or other method was called, how long it took, and how it ended.
 import type { RequestEvent } from "../../diagnostics/events.ts";
 import { type Buckets, Histogram } from "./histogram.ts";
-import { cut } from "./peers.ts";
+import { cut } from "./texts.ts";
 
 /** Tools, prompts and other methods. Past it, calls of further ones count in the row `others`. */
 const maxRows = 500;

@@ -10,13 +10,14 @@ export type NodeFigures = Pick<NodeRow, "version" | "uptimeMs" | "loopDelayMs" |
 const memoryMs = 5000;
 
 export function figuresOf(node: ServedNode): NodeFigures {
-  const { delay } = node.looking.ask();
+  const { delay } = node.sampling.ask();
+  const { calls: inFlight, ...counts } = node.window.counts();
   return {
-    version: node.core.info.version,
+    version: node.window.server.version,
     uptimeMs: performance.now(),
     loopDelayMs: delay.longestMs,
     memoryBytes: memory.read(),
-    counts: countsOf(node),
+    counts: { ...counts, inFlight },
   };
 }
 
@@ -40,18 +41,6 @@ const countNames: readonly (keyof Counts)[] = [
   "unsentBytes",
   "keptBytes",
 ];
-
-function countsOf(node: ServedNode): Counts {
-  const { core, endpoint, looking } = node;
-  return {
-    ...node.census.counts(),
-    inFlight: [...looking.ask().running.calls()].length,
-    questions: core.asks.size,
-    tasks: core.tasks.runs.size,
-    unsentBytes: endpoint.unsent.bytes,
-    keptBytes: endpoint.state.server.cluster.logBudget.bytes,
-  };
-}
 
 /** The memory of this process, where there is one. */
 const memory = {

@@ -1,6 +1,7 @@
-// The rows that a question finds on this node: at most 200, and how many there are.
+// What a question looks for on this node, and the rows that are shown.
 import { maxRows, type Search } from "../answers.ts";
-import type { Look } from "../sampling/looking.ts";
+import type { Sampled } from "../sampling/sampling.ts";
+import type { SnapshotOptions } from "../../window/index.ts";
 import type { ServedNode } from "./served-node.ts";
 
 /** The rows of one node. */
@@ -9,58 +10,36 @@ export interface RowsPart<Row> {
   readonly total: number;
 }
 
-export class Finding<Row> {
+export class Finding {
   readonly node: ServedNode;
   /** The only requested client. */
   readonly peer: string | undefined;
   /** The name of the node, for the rows. */
   readonly name: string;
-  readonly look: Look;
+  readonly sampled: Sampled;
   readonly now: number = performance.now();
-  readonly #rows: Row[] = [];
-  /** The text of the search, in lower case. */
-  readonly #wanted: string | undefined;
-  #total = 0;
+  /** The text of the search, in lower case; undefined if every row of this node contains it. */
+  readonly search: string | undefined;
 
   constructor(node: ServedNode, { search, peer }: Search & { readonly peer?: string }) {
-    const wanted = (peer ?? search)?.trim().toLowerCase();
+    const wanted = search?.trim().toLowerCase();
     this.node = node;
     this.peer = peer;
     this.name = node.options.name;
-    this.look = node.looking.ask();
+    this.sampled = node.sampling.ask();
     // Every row of a node contains its name.
-    const isEvery = peer === undefined && this.name.toLowerCase().includes(wanted ?? "");
-    this.#wanted = isEvery ? undefined : wanted;
+    this.search = this.name.toLowerCase().includes(wanted ?? "") ? undefined : wanted;
   }
 
-  /** Whether only some rows are requested. */
-  get isSearch(): boolean {
-    return this.#wanted !== undefined;
-  }
-
-  /** Whether further rows are only counted. */
-  get isFull(): boolean {
-    return this.#rows.length >= maxRows;
+  /** The rows of the window that this looks for. */
+  get options(): SnapshotOptions {
+    return { search: this.search, peer: this.peer, limit: maxRows };
   }
 
   /** Whether the text, in lower case, contains the text of the search. */
-  matches(text: string): boolean {
-    return this.#wanted === undefined || text.includes(this.#wanted);
-  }
-
-  /** Adds a row, which is made only if it is shown. */
-  add(make: () => Row): void {
-    this.#total++;
-    if (!this.isFull) this.#rows.push(make());
-  }
-
-  /** Counts rows that match and are not shown. */
-  skip(count: number): void {
-    this.#total += count;
-  }
-
-  part(): RowsPart<Row> {
-    return { rows: this.#rows, total: this.#total };
+  matches(text: string, peer?: string): boolean {
+    if (this.peer !== undefined && this.peer !== peer) return false;
+    return this.search === undefined || text.includes(this.search);
   }
 }
 

@@ -1,5 +1,5 @@
 // The messages of a followed client: those behind entries of its timeline, or all of them as a recording.
-import type { RecordedLine } from "../../client/recording.ts";
+import type { RecordedLine } from "../../client/index.ts";
 import type { Messages } from "../answers.ts";
 import { bytesOf, maxBusBytes } from "./bus-size.ts";
 import type { NodePart, SharedView } from "./view.ts";
@@ -17,12 +17,14 @@ export const recording: SharedView<"recording", MessagesPart> = {
   merge: (parts) => merged(parts),
 };
 
-function linesOf(node: ServedNode, peer: string, entries?: readonly string[]): MessagesPart {
-  const track = node.follower.find(peer)?.track;
+async function linesOf(node: ServedNode, peer: string, entries?: readonly string[]): Promise<MessagesPart> {
+  const track = node.clients.find(peer)?.track;
   if (track === undefined) return { lines: [], dropped: 0 };
-  const lines = track.lines(entries);
-  const sent = node.endpoint.state.server.cluster.isAlone ? lines : newest(lines);
-  return { lines: sent, dropped: track.droppedMessages + lines.length - sent.length };
+  const { isAlone } = node.window.nodes;
+  const count = track.count(entries);
+  const lines = await track.lines(entries, isAlone ? Number.POSITIVE_INFINITY : maxBusBytes);
+  const sent = isAlone ? lines : newest(lines);
+  return { lines: sent, dropped: track.droppedMessages + count - sent.length };
 }
 
 function newest(lines: readonly RecordedLine[]): readonly RecordedLine[] {

@@ -1,66 +1,63 @@
 // The rows of modern clients: clients with sampled calls, and clients with open listen requests.
+import type { SessionView } from "../../window/index.ts";
 import type { SessionRow } from "../answers.ts";
 import type { SeenClient } from "../sampling/calls.ts";
-import type { Look } from "../sampling/looking.ts";
-import { peerOf } from "../sampling/peers.ts";
-import type { ListeningClient } from "./census.ts";
-import { textOf } from "./clients.ts";
+import { searchedText } from "../sampling/texts.ts";
+import { everyRow } from "./every-row.ts";
 import type { Finding } from "./finding.ts";
 
-/** A modern client has no session: it is known by its caller and its name. */
-export function addModernClients(finding: Finding<SessionRow>): void {
-  const { look, node } = finding;
-  const { listening } = node.census.visited;
-  const running = runningByPeer(look);
-  const add = (seen: SeenClient | undefined, heard: ListeningClient | undefined): void => {
-    const client = seen ?? heard;
-    if (client !== undefined) finding.add(() => rowOf(finding, client, seen, heard, running));
-  };
-  const seenPeers = new Set<string>();
-  for (const seen of look.samples.calls.clients()) {
-    seenPeers.add(seen.peer);
-    if (!finding.isSearch || finding.matches(textOfSeen(seen))) add(seen, listening.get(seen.peer));
-  }
-  for (const heard of listening.values())
-    if (!seenPeers.has(heard.peer) && finding.matches(heard.text)) add(undefined, heard);
-}
+/** Modern clients with listen requests of one node. Past it, further ones are left out. */
+const maxListening = 1000;
 
-function textOfSeen({ peer, client, who, transport, revision }: SeenClient): string {
-  return textOf([peer, client, who, transport, revision]);
+/** A modern client has no session: it is known by its caller and its name. */
+export function modernClients(finding: Finding): SessionRow[] {
+  const { node, sampled } = finding;
+  const { window } = node;
+  const options = { ...finding.options, era: "modern", limit: maxListening } as const;
+  const listening = new Map(window.snapshot("sessions", options).rows.map((row) => [row.peer, row]));
+  const running = runningByPeer(finding);
+  const rows: SessionRow[] = [];
+  for (const seen of sampled.samples.calls.clients()) {
+    const { peer } = seen;
+    const { client, who, transport, revision } = seen;
+    const listens = listening.get(peer);
+    if (!listens && !finding.matches(searchedText([peer, client, who, transport, revision]), peer)) continue;
+    rows.push(rowOf(finding, seen, listens, running.get(peer) ?? 0));
+    listening.delete(peer);
+  }
+  for (const listens of listening.values()) rows.push(rowOf(finding, undefined, listens, listens.running));
+  return rows;
 }
 
 function rowOf(
-  { name, now }: Finding<SessionRow>,
-  { peer, transport, client, who }: SeenClient | ListeningClient,
+  { name, now }: Finding,
   seen: SeenClient | undefined,
-  heard: ListeningClient | undefined,
-  running: ReadonlyMap<string, number>,
+  listens: SessionView | undefined,
+  running: number,
 ): SessionRow {
+  const { peer = "", transport = "", client, who } = seen ?? listens ?? {};
   return {
     peer,
     era: "modern",
     transport,
-    revision: seen?.revision,
+    revision: seen?.revision ?? listens?.revision,
     client,
     who,
     node: name,
-    idleMs: now - (seen?.seenAt ?? heard?.openedAt ?? now),
-    running: running.get(peer) ?? 0,
-    streams: heard?.listens ?? 0,
-    subscriptions: heard?.listens ?? 0,
+    idleMs: seen === undefined ? (listens?.idleMs ?? 0) : now - seen.seenAt,
+    running,
+    streams: listens?.streams ?? 0,
+    subscriptions: listens?.subscriptions ?? 0,
     logLevel: undefined,
-    queuedBytes: heard?.queuedBytes ?? 0,
+    queuedBytes: listens?.queuedBytes ?? 0,
     resumes: 0,
     gaps: 0,
   };
 }
 
-function runningByPeer({ running }: Look): Map<string, number> {
+function runningByPeer({ node }: Finding): Map<string, number> {
   const byPeer = new Map<string, number>();
-  for (const [call] of running.calls()) {
-    if (call.session !== undefined) continue;
-    const peer = peerOf({ caller: call.caller }, call.client?.name);
-    byPeer.set(peer, (byPeer.get(peer) ?? 0) + 1);
-  }
+  for (const { peer, session, isStream } of everyRow(node.window, "calls"))
+    if (session === undefined && !isStream) byPeer.set(peer, (byPeer.get(peer) ?? 0) + 1);
   return byPeer;
 }

@@ -18,8 +18,8 @@ interface Part {
 }
 
 export const now: SharedView<"now", Part> = {
-  answer({ looking }) {
-    const { samples } = looking.ask();
+  answer({ sampling }) {
+    const { samples } = sampling.ask();
     const time = performance.now();
     return {
       seconds: samples.series.before(samples.second),

@@ -1,12 +1,8 @@
-// This node as the views see it: the server, its endpoint, the figures sampled while a page is open, and the followed clients.
-import type { Endpoint } from "../../transports/http/endpoint.ts";
-import type { Core } from "../../server/calls/core.ts";
-import { coreOf } from "../../server/calls/port.ts";
-import { Follower } from "../following/follower.ts";
-import { Looking } from "../sampling/looking.ts";
+// This node as the views see it: the window of its server, the figures sampled while a page is open, and the followed clients.
+import type { ServerWindow } from "../../window/index.ts";
 import type { About } from "../answers.ts";
-import { Census } from "./census.ts";
-import { Sought } from "./sought.ts";
+import { FollowedClients } from "../following/followed-clients.ts";
+import { Sampling } from "../sampling/sampling.ts";
 
 /** The dashboard's options; read for each question, because an address is known late. */
 export interface NodeOptions {
@@ -19,21 +15,15 @@ export interface NodeOptions {
 }
 
 export class ServedNode {
-  readonly endpoint: Endpoint;
-  readonly core: Core;
-  readonly looking: Looking;
-  readonly follower: Follower;
-  readonly census: Census;
-  readonly sought: Sought;
+  readonly window: ServerWindow;
+  readonly sampling: Sampling;
+  readonly clients: FollowedClients;
   readonly #options: () => NodeOptions;
 
-  constructor(endpoint: Endpoint, options: () => NodeOptions) {
-    this.endpoint = endpoint;
-    this.core = coreOf(endpoint.state.server);
-    this.looking = Looking.at(this.core);
-    this.follower = new Follower(endpoint.state, options().history);
-    this.census = new Census(this.core, endpoint, this.looking);
-    this.sought = new Sought(endpoint.state);
+  constructor(window: ServerWindow, options: () => NodeOptions) {
+    this.window = window;
+    this.sampling = Sampling.at(window);
+    this.clients = new FollowedClients(window, options().history);
     this.#options = options;
   }
 

@@ -1,11 +1,8 @@
-// The clients: legacy sessions over HTTP, clients on HTTP+SSE streams and pipes, and modern clients.
-import type { Listener } from "../../server/push/listener.ts";
-import { Connection } from "../../server/context/connection.ts";
-import type { Search, SessionRow } from "../answers.ts";
-import { clientOf, clientOfListener, type ShownClient } from "./clients.ts";
-import { chosenCopies } from "./copies.ts";
+// The clients: legacy sessions, clients on HTTP+SSE streams and pipes, and modern clients.
+import type { SessionView } from "../../window/index.ts";
+import { maxRows, type Search, type SessionRow } from "../answers.ts";
 import { Finding, type RowsPart, shownRows } from "./finding.ts";
-import { addModernClients } from "./modern-clients.ts";
+import { modernClients } from "./modern-clients.ts";
 import type { ServedNode } from "./served-node.ts";
 import type { NodePart, SharedView } from "./view.ts";
 
@@ -24,105 +21,18 @@ export function sessionsOn(
   node: ServedNode,
   question: Search & { readonly peer?: string },
 ): RowsPart<SessionRow> {
-  const finding = new Finding<SessionRow>(node, question);
-  addSessions(finding);
-  addSseClients(finding);
-  addPipes(finding);
-  addModernClients(finding);
-  return finding.part();
-}
-
-function addSessions(finding: Finding<SessionRow>): void {
-  let looked = 0;
-  for (const { session, seenAt } of chosenCopies(finding)) {
-    looked++;
-    const { connection, streams } = session;
-    finding.add(() => {
-      let open = 0;
-      let unsentBytes = 0;
-      for (const { state, backlog } of streams.all) {
-        if (state === "open") open++;
-        unsentBytes += backlog;
-      }
-      const idleMs = finding.now - seenAt;
-      const client = clientOf(connection);
-      return legacyRow(finding, {
-        client,
-        connection,
-        listener: connection.listener,
-        idleMs,
-        open,
-        unsentBytes,
-      });
-    });
-  }
-  if (!finding.isSearch) finding.skip(finding.node.endpoint.state.sessions.size - looked);
-}
-
-function addSseClients(finding: Finding<SessionRow>): void {
-  for (const { pipe, sink } of finding.node.endpoint.legacySse?.clients.values() ?? []) {
-    const { connection } = pipe;
-    const client = clientOf(connection);
-    const idleMs = idleMsOf(finding, connection.session);
-    const { listener } = connection;
-    if (finding.matches(client.text))
-      finding.add(() =>
-        legacyRow(finding, { client, connection, listener, idleMs, open: 1, unsentBytes: sink.unsent }),
-      );
-  }
-}
-
-/** Pipes are known only by the listeners of their sessions, which know the connection if it may have log messages. */
-function addPipes(finding: Finding<SessionRow>): void {
-  for (const listener of finding.node.census.visited.pipes) {
-    const client = clientOfListener(listener);
-    const connection = listener.log instanceof Connection ? listener.log : undefined;
-    const idleMs = idleMsOf(finding, listener.session);
-    if (finding.matches(client.text))
-      finding.add(() =>
-        legacyRow(finding, { client, connection, listener, idleMs, open: 1, unsentBytes: 0 }),
-      );
-  }
-}
-
-/** The time since the last call, if it is known. */
-function idleMsOf({ look, now }: Finding<SessionRow>, session: string | undefined): number {
-  const { activity, since } = look.samples;
-  const active = activity.of(session);
-  return now - (active?.calledAt ?? active?.openedAt ?? since);
-}
-
-interface Legacy {
-  readonly client: ShownClient;
-  readonly connection: Connection | undefined;
-  readonly listener: Listener | undefined;
-  readonly idleMs: number;
-  /** Its open streams. */
-  readonly open: number;
-  readonly unsentBytes: number;
-}
-
-function legacyRow({ name, look }: Finding<SessionRow>, legacy: Legacy): SessionRow {
-  const { connection, listener, idleMs, open, unsentBytes } = legacy;
-  const { peer, client, who } = legacy.client;
-  const { resumes, gaps } = look.samples.troubles.of(listener?.session);
+  const finding = new Finding(node, question);
+  const legacy = node.window.snapshot("sessions", { ...finding.options, era: "legacy" });
+  const modern = modernClients(finding);
   return {
-    peer,
-    era: "legacy",
-    transport: connection?.transport ?? listener?.transport ?? "",
-    revision: connection?.revision?.date,
-    client,
-    who,
-    node: name,
-    idleMs,
-    running: connection?.running ?? 0,
-    streams: open,
-    subscriptions: listener?.addedTopics ?? 0,
-    logLevel: connection?.logLevel,
-    queuedBytes: unsentBytes + (listener?.queued ?? 0),
-    resumes,
-    gaps,
+    rows: [...legacy.rows.map((row) => legacyRow(finding, row)), ...modern].slice(0, maxRows),
+    total: legacy.total + modern.length,
   };
+}
+
+function legacyRow({ name, sampled }: Finding, { session, ...row }: SessionView): SessionRow {
+  const { resumes, gaps } = sampled.samples.troubles.of(session);
+  return { ...row, node: name, resumes, gaps };
 }
 
 /** Several nodes may have the same client: the row is that of the node that has its streams. */

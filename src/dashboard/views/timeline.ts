@@ -12,11 +12,11 @@ interface TimelinePart extends Omit<Timeline, "nodes" | "peer" | "session" | "no
 
 export const timeline: SharedView<"timeline", TimelinePart> = {
   answer(node, { peer, after = 0 }) {
-    const { track, since } = node.follower.follow(peer);
+    const { track, since } = node.clients.follow(peer);
     const changed = track.after(after);
     const entries = upTo(maxBusBytes, changed);
     const last = entries.at(-1);
-    const mark = entries.length < changed.length && last ? last.changed : node.follower.mark();
+    const mark = entries.length < changed.length && last ? last.changed : node.clients.mark();
     const { dropped } = track;
     return {
       sessions: sessionsOn(node, { peer }),

@@ -1,10 +1,9 @@
 // The tools and other methods: how often they are called, how long that takes, what runs now.
-import { subjectOf } from "../../server/calls/failure.ts";
 import type { ToolRow } from "../answers.ts";
 import { Histogram, shownShares } from "../sampling/histogram.ts";
-import type { Look } from "../sampling/looking.ts";
 import { countedName, keyOf, type ToolFigures } from "../sampling/tools.ts";
-import { textOf } from "./clients.ts";
+import { searchedText } from "../sampling/texts.ts";
+import { everyRow } from "./every-row.ts";
 import { Finding, shownRows } from "./finding.ts";
 import type { ServedNode } from "./served-node.ts";
 import type { SharedView } from "./view.ts";
@@ -25,8 +24,8 @@ const maxTools = 1000;
 
 export const tools: SharedView<"tools", Part> = {
   answer(node, question) {
-    const finding = new Finding<never>(node, question);
-    const found = figuresOn(node).filter(({ method, name }) => finding.matches(textOf([method, name])));
+    const finding = new Finding(node, question);
+    const found = figuresOn(node).filter(({ method, name }) => finding.matches(searchedText([method, name])));
     const [used, unused] = [found.filter(isUsed), found.filter((figures) => !isUsed(figures))];
     return { tools: [...used, ...unused].slice(0, maxTools), total: found.length };
   },
@@ -56,18 +55,18 @@ function orderOf({ method, name }: ToolRow): string {
 
 /** The figures of tools and methods that were called, are running, or could be called. */
 function figuresOn(node: ServedNode): Figures[] {
-  const look = node.looking.ask();
-  const running = runningByKey(look);
+  const { samples } = node.sampling.ask();
+  const running = runningByKey(node);
   const figures = new Map<string, Figures>();
   const add = (tool: ToolFigures): void => {
     const key = keyOf(tool.method, tool.name);
-    figures.set(key, { ...tool, ...(running.get(key) ?? idle) });
+    const { running: count, runningMs } = running.get(key) ?? idle;
+    figures.set(key, { ...tool, running: count, runningMs });
   };
-  for (const { key } of node.core.catalogue.tools.visible)
-    add(uncalled("tools/call", countedName("tools/call", key)));
-  for (const [call] of look.running.calls())
-    add(uncalled(call.method, countedName(call.method, subjectOf(call))));
-  for (const tool of look.samples.tools.figures()) add(tool);
+  for (const { name } of everyRow(node.window, "tools"))
+    add(uncalled("tools/call", countedName("tools/call", name)));
+  for (const { method, name } of running.values()) add(uncalled(method, name));
+  for (const tool of samples.tools.figures()) add(tool);
   return [...figures.values()];
 }
 
@@ -77,14 +76,22 @@ function uncalled(method: string, name: string | undefined): ToolFigures {
   return { method, name, calls: 0, errors: 0, cancelled: 0, longestMs: 0, errorCodes: [], durations: [] };
 }
 
-function runningByKey({ running }: Look): Map<string, { running: number; runningMs: number }> {
-  const byKey = new Map<string, { running: number; runningMs: number }>();
-  const now = performance.now();
-  for (const [call, startedAt] of running.calls()) {
-    const key = keyOf(call.method, countedName(call.method, subjectOf(call)));
+interface RunningTool {
+  readonly method: string;
+  readonly name: string | undefined;
+  readonly running: number;
+  readonly runningMs: number;
+}
+
+function runningByKey({ window }: ServedNode): Map<string, RunningTool> {
+  const byKey = new Map<string, RunningTool>();
+  for (const { method, name: subject, isStream, runningMs: ms } of everyRow(window, "calls")) {
+    if (isStream) continue;
+    const name = countedName(method, subject);
+    const key = keyOf(method, name);
     const known = byKey.get(key);
-    const runningMs = Math.max(known?.runningMs ?? 0, now - startedAt);
-    byKey.set(key, { running: (known?.running ?? 0) + 1, runningMs });
+    const runningMs = Math.max(known?.runningMs ?? 0, ms);
+    byKey.set(key, { method, name, running: (known?.running ?? 0) + 1, runningMs });
   }
   return byKey;
 }

@@ -1,13 +1,8 @@
 // The topics: their subscribers, the last pushes, and messages that were merged because a reader was slow.
-import { textWithoutSecrets } from "../../client/redaction/messages.ts";
-import type { Listener, Stream } from "../../server/push/listener.ts";
-import type { TopicRow } from "../answers.ts";
-import type { Look } from "../sampling/looking.ts";
-import { maxPushes, type PushFigures, splitTopic } from "../sampling/pushes.ts";
-import { clientOfListen } from "./census.ts";
-import { clientOf, clientOfListener, type ShownClient } from "./clients.ts";
+import { type SubscriptionView, textWithoutSecrets } from "../../window/index.ts";
+import { maxRows, type TopicRow } from "../answers.ts";
+import { maxPushes, type PushFigures, topicOf } from "../sampling/pushes.ts";
 import { Finding, type RowsPart, shownRows } from "./finding.ts";
-import type { ServedNode } from "./served-node.ts";
 import type { NodePart, SharedView } from "./view.ts";
 
 /** Listeners of a topic that are named. */
@@ -20,20 +15,19 @@ interface Row extends Omit<TopicRow, "pushes"> {
 
 export const topics: SharedView<"topics", RowsPart<Row>> = {
   answer(node, question) {
-    const finding = new Finding<Row>(node, question);
-    const { hub } = node.core;
-    const nameOf = namesOn(finding.look, node);
-    const pushed = new Map(finding.look.samples.pushes.figures(finding.now));
-    const add = (topic: string, listeners: ReadonlySet<Listener> | undefined): void => {
-      if (!finding.isSearch || finding.matches(topic.toLowerCase()))
-        finding.add(() => rowOf(topic, listeners, pushed.get(topic), nameOf));
-    };
+    const { window } = node;
+    const { search, sampled, now } = new Finding(node, question);
+    const pushed = new Map(sampled.samples.pushes.figures(now));
     // The topics with the latest pushes come first.
-    for (const topic of [...pushed.keys()].toReversed()) add(topic, hub.topics.get(topic));
-    for (const [topic, listeners] of hub.topics) {
-      if (!pushed.has(topic)) add(topic, listeners);
-    }
-    return finding.part();
+    const latest = [...pushed.keys()].toReversed();
+    const first = window.snapshot("subscriptions", { search, topics: latest, limit: maxRows });
+    const all = window.snapshot("subscriptions", { search, limit: maxRows });
+    const others = all.rows.filter(({ notification, key }) => !pushed.has(topicOf(notification, key)));
+    const rows = [...first.rows, ...others].slice(0, maxRows);
+    return {
+      rows: rows.map((row) => rowOf(row, pushed.get(topicOf(row.notification, row.key)))),
+      total: Math.max(all.total, first.total, rows.length),
+    };
   },
   merge(parts) {
     const rows = mergedRows(parts);
@@ -44,21 +38,13 @@ export const topics: SharedView<"topics", RowsPart<Row>> = {
 };
 
 function rowOf(
-  topic: string,
-  listeners: ReadonlySet<Listener> | undefined,
+  { notification, key, subscribers, peers }: SubscriptionView,
   figures: PushFigures | undefined,
-  nameOf: (listener: Listener) => ShownClient,
 ): Row {
-  const [notification, key] = splitTopic(topic);
-  const who: TopicRow["who"][number][] = [];
-  for (const listener of listeners ?? []) {
-    if (who.length === maxNamed) break;
-    const { peer, client } = nameOf(listener);
-    who.push({ peer, client });
-  }
   const { pushes, pushed, merged } = figures ?? unpushed;
   const shown = key && shortened(textWithoutSecrets(key));
-  return { notification, key: shown, listeners: listeners?.size ?? 0, who, pushes, pushed, merged };
+  const who = peers.map(({ peer, client }) => ({ peer, client }));
+  return { notification, key: shown, listeners: subscribers, who, pushes, pushed, merged };
 }
 
 /** Characters of a URI that are shown: the beginning and the end, by which the long ones of a server mostly differ. */
@@ -69,29 +55,6 @@ function shortened(key: string): string {
 }
 
 const unpushed = { pushes: [], pushed: 0, merged: 0 };
-
-/** Names the client of a listener. Those of listen requests are found by their streams, once one of them is wanted. */
-function namesOn(look: Look, { endpoint }: ServedNode): (listener: Listener) => ShownClient {
-  const { state, legacySse } = endpoint;
-  let byStream: Map<Stream, ShownClient> | undefined;
-  const listens = (): Map<Stream, ShownClient> => {
-    const found = new Map<Stream, ShownClient>();
-    for (const { connection, openStream } of state.listens) {
-      if (openStream !== undefined) found.set(openStream, clientOfListen(look, connection));
-    }
-    return found;
-  };
-  return (listener) => {
-    const { session, stream } = listener;
-    if (session === undefined) return (byStream ??= listens()).get(stream) ?? clientOfListener(listener);
-    const found = state.sessions.peek(session);
-    if (found !== undefined) return clientOf(found.connection);
-    if (listener.transport !== "sse") return clientOfListener(listener);
-    for (const { pipe } of legacySse?.clients.values() ?? [])
-      if (pipe.connection.session === session) return clientOf(pipe.connection);
-    return clientOfListener(listener);
-  };
-}
 
 function mergedRows(parts: readonly NodePart<RowsPart<Row>>[]): TopicRow[] {
   const byTopic = new Map<string, TopicRow>();

@@ -8,6 +8,7 @@ import {
   isBatch,
   isSilentIncoming,
   readIncoming,
+  type ReadMessage,
   type RpcResponse,
 } from "../../base/wire/message.ts";
 import { callerOf, type Exchange } from "../context/connection.ts";
@@ -59,7 +60,14 @@ export function isTaken(load: Load, weight: number, incoming: Incoming): boolean
 
 /** Answers a message or a batch. Returns a promise only if the answer is not ready. */
 export function answerIncoming(core: Core, incoming: Incoming, exchange: Exchange): Answering<Answer> {
+  core.window.connections?.received(exchange.connection, incoming);
   return isBatch(incoming) ? answerBatch(core, incoming, exchange) : dispatch(core, incoming, exchange);
+}
+
+/** Answers one message. */
+export function answerMessage(core: Core, read: ReadMessage, exchange: Exchange): Answering<RpcResponse> {
+  core.window.connections?.received(exchange.connection, read);
+  return dispatch(core, read, exchange);
 }
 
 export function encodeAnswer(core: Core, answer: Answer): string {

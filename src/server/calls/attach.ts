@@ -43,6 +43,7 @@ export function attach(core: Core, connection: Connection, stream: Stream, optio
   for (const uri of options.subscriptions ?? []) hub.subscribe(listener, topicOf(resourceUpdated, uri));
   settings.observe?.({ type: "session", state: options.isRevived ? "revived" : "made", ...peer });
   connection.listener = listener;
+  core.window.connections?.opened(connection);
   let isOver = false;
   return async (reason) => {
     if (isOver) return;

@@ -71,6 +71,8 @@ export class Call extends CallRequest implements Context {
   endListen: (() => void) | undefined;
   /** The tool that it runs, from the moment that it was found. */
   tool: CompiledTool | undefined;
+  /** What its handler threw, and the error id that the client gets for it. */
+  failed: { readonly error: unknown; readonly errorId?: string } | undefined;
   #finished = false;
   #pending: PendingAnswer | undefined;
   #task: OwnTask | undefined;

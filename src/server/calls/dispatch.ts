@@ -19,6 +19,7 @@ import { orAsk } from "../results/results.ts";
 import type { Call } from "./call.ts";
 import type { Core } from "./core.ts";
 import { subjectOf, toRpcError } from "./failure.ts";
+import { outcomeOf } from "./outcome.ts";
 import { receiveNotification } from "./notifications.ts";
 import { openCall } from "./open-call.ts";
 import { Reply } from "./call-parts.ts";
@@ -97,13 +98,16 @@ function answer(core: Core, request: RpcRequest, exchange: Exchange): Answering<
     if (!(error instanceof ProtocolError)) throw error;
     return refuse(core, exchange, request.id, rpcErrorOf(error));
   }
-  return run(core, opened.call, opened.handler);
+  const { call, handler } = opened;
+  const { around } = core.window;
+  return around === undefined ? run(core, call, handler) : around(call, () => run(core, call, handler));
 }
 
 /** Runs the middleware and the handler. */
 function run(core: Core, call: Call, handler: MethodHandler): Answering<RpcResponse> {
-  const started = core.settings.observe && performance.now();
-  if (started !== undefined) core.running?.set(call, started);
+  const { calls } = core.window;
+  const started = (calls ?? core.settings.observe) && performance.now();
+  if (started !== undefined) calls?.began(call, started);
   call.exchange.connection.inFlight.add(call);
   let running: unknown;
   let response: RpcResponse | undefined;
@@ -237,20 +241,21 @@ function encode(result: unknown, call: Call, handler: MethodHandler): JsonObject
 
 function failure(core: Core, error: unknown, call: Call, handler: MethodHandler): RpcResponse {
   const { id } = call;
+  call.failed = { error };
   const result = handler.recover?.(error, call);
   if (result !== undefined) return { jsonrpc: "2.0", id, result: encode(result, call, handler) };
   return { jsonrpc: "2.0", id, error: toRpcError(error, call, core.asking) };
 }
 
 function report(core: Core, call: Call, response: RpcResponse, durationMs: number): void {
-  core.running?.delete(call);
+  core.window.calls?.ended(call, response, durationMs);
+  const { observe } = core.settings;
+  if (observe === undefined) return;
   const { method, revision, client, transport, session, principal, caller } = call;
-  const errorCode = "error" in response ? response.error.code : undefined;
-  const isError = "error" in response || response.result["isError"] === true;
-  const outcome = call.cancelled ? "cancelled" : isError ? "error" : "ok";
+  const { outcome, errorCode, errorId, reason } = outcomeOf(call, response);
   const name = subjectOf(call);
   // One literal, since this runs for each call: spreading objects takes longer than the rest.
-  core.settings.observe?.({
+  observe({
     type: "request",
     method,
     name,
@@ -259,6 +264,8 @@ function report(core: Core, call: Call, response: RpcResponse, durationMs: numbe
     durationMs,
     outcome,
     errorCode,
+    errorId,
+    reason,
     transport,
     session,
     principal,

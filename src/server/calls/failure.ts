@@ -91,6 +91,7 @@ function logFailure(thrown: unknown, call: Call, cause = ""): string {
     const details = { errorId, method, name: subjectOf(call), error };
     settings.logger.error(`${method} failed (error id ${errorId})${cause}`, details);
   }
+  call.failed = { error, errorId };
   settings.observe?.({ type: "handler-error", method, errorId, error, ...peerOf(call) });
   return errorId;
 }

@@ -20,11 +20,11 @@ import {
   type RpcResponse,
 } from "../../base/wire/message.ts";
 import type { Wire } from "../../base/wire/wire.ts";
-import { type Answer, answerIncoming, answerText, encodeAnswer } from "./answer.ts";
+import { type Answer, answerIncoming, answerMessage, answerText, encodeAnswer } from "./answer.ts";
 import { attach, type AttachOptions, type Detach } from "./attach.ts";
 import { Connection, type Exchange, ownOptions } from "../context/connection.ts";
 import type { Core } from "./core.ts";
-import { type Answering, dispatch } from "./dispatch.ts";
+import type { Answering } from "./dispatch.ts";
 import type { ServerEvent } from "../../diagnostics/events.ts";
 import type { Logger } from "../../diagnostics/logger.ts";
 import type { ServerLimits } from "../settings/limits.ts";
@@ -99,17 +99,14 @@ export interface ServerPort {
   neededScopes(value: unknown): readonly string[];
 }
 
-/** A port with the parts of its server. */
-interface OpenPort extends ServerPort {
+/** A server as a window sees it. */
+interface Opened {
+  readonly port: ServerPort;
   readonly core: Core;
 }
 
-/** The parts of the server behind a port, for a dashboard. */
-export function coreOf(port: ServerPort): Core {
-  return (port as OpenPort).core;
-}
-
-const ports = new WeakMap<object, ServerPort>();
+/** By server, and by port. */
+const opened = new WeakMap<object, Opened>();
 
 /** Marks every McpServer, so that one from another copy of the package is recognised. */
 const mark = Symbol.for("halyard.McpServer");
@@ -129,19 +126,18 @@ export function openPort(server: Servable, parts: Driven): ServerPort {
   const { catalogue } = core;
   const { settings } = core;
   const { mode, revisions, limits, logger } = settings;
-  const port: OpenPort = {
+  const port: ServerPort = {
     mode,
     revisions,
     limits,
     logger,
     loads,
-    core,
     get observe() {
       return settings.observe;
     },
     cluster,
     changes,
-    handle: (message, exchange) => Promise.resolve(dispatch(core, readMessage(message), exchange)),
+    handle: (message, exchange) => Promise.resolve(answerMessage(core, readMessage(message), exchange)),
     handleRaw: (text, exchange = { connection: new Connection({ transport: "raw" }, ownOptions) }) =>
       answerText(core, loads, text, exchange),
     // A single message has a single response.
@@ -170,7 +166,9 @@ export function openPort(server: Servable, parts: Driven): ServerPort {
     keepLogs: (kept) => parts.remote.keepLogs(kept),
     neededScopes: (value) => (catalogue.isScoped ? neededScopes(catalogue, value, limits) : []),
   };
-  ports.set(server, port);
+  const both: Opened = { port, core };
+  opened.set(server, both);
+  opened.set(port, both);
   Object.defineProperty(server, mark, { value: true });
   return port;
 }
@@ -189,8 +187,15 @@ export function openPort(server: Servable, parts: Driven): ServerPort {
  * ```
  */
 export function portOf(server: Servable, subject: string = "portOf"): ServerPort {
-  const port = ports.get(server);
+  const port = opened.get(server)?.port;
   if (port) return port;
+  throw new ConfigurationError("INVALID_OPTION", { subject, field: "server" }, whyNoPort(server));
+}
+
+/** The port and the parts of a server, for a window. Throws like {@link portOf}. */
+export function openedBy(server: Servable | ServerPort, subject: string): Opened {
+  const found = opened.get(server);
+  if (found) return found;
   throw new ConfigurationError("INVALID_OPTION", { subject, field: "server" }, whyNoPort(server));
 }
 

@@ -8,6 +8,7 @@ import type { Grant } from "../../protocol/scopes.ts";
 import type { Revision } from "../../protocol/revision.ts";
 import type { Listener, Stream } from "../push/listener.ts";
 import type { RequestId } from "../../base/wire/message.ts";
+import type { StreamEvent } from "../../diagnostics/events.ts";
 import { InFlight } from "./in-flight.ts";
 
 const noCapabilities: ClientCapabilities = Object.freeze({});
@@ -18,6 +19,21 @@ export interface Peer {
   readonly clientInfo: Implementation | undefined;
   readonly clientCapabilities: ClientCapabilities;
   readonly logLevel: LogLevel | undefined;
+}
+
+/** A stream as a follower knows it: the same object each time. */
+export interface WrittenStream {
+  readonly kind: StreamEvent["kind"];
+  /** Its log, if it can be resumed. */
+  readonly log?: { eventId(): string | undefined } | undefined;
+}
+
+/** Receives what a transport writes to a followed connection. It must not throw. */
+export interface WriteWatch {
+  /** The body of a reply, or a message on a stream; a pipe has no streams. */
+  wrote(text: string, stream?: WrittenStream, eventId?: string): void;
+  /** A stream was opened, resumed or closed; without `stream` the one of HTTP+SSE. */
+  changed(event: StreamEvent, stream?: WrittenStream): void;
 }
 
 /** What a transport knows of a peer when it connects. */
@@ -110,6 +126,10 @@ export class Connection implements Peer {
   initialized = false;
   /** The position in the log of changes when the session began, in a cluster. */
   changes: string | undefined;
+  /** Set while a window follows its client. A transport calls it with each message that it writes. */
+  follower: WriteWatch | undefined;
+  /** The number of the last decision whether the connection is followed. */
+  followDecision = 0;
   /** The listener of a legacy session; see {@link ServerPort.attach}. */
   listener: Listener | undefined;
 

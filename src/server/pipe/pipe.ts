@@ -276,6 +276,7 @@ export class Pipe {
   }
 
   #write(text: string): boolean {
+    this.connection.follower?.wrote(text);
     try {
       this.#congested = !this.#output.write(text) || this.#congested;
     } catch (error) {

@@ -30,6 +30,8 @@ export class Hub {
   readonly #sessions = new Map<string, Listener>();
   readonly topics: Map<string, Set<Listener>> = new Map();
   readonly budget: QueueBudget;
+  /** How many listeners are sessions, and how many subscriptions there are: listen requests, and resources of sessions. */
+  readonly counts: { sessions: number; subscriptions: number } = { sessions: 0, subscriptions: 0 };
   readonly #watch: TopicWatch | undefined;
   readonly #scopesOf: TopicScopes;
   /** The bytes of each caller's subscriptions. */
@@ -41,8 +43,9 @@ export class Hub {
     { maxTotalQueueBytes, maxTotalSubscribedLength }: HubLimits,
     scopesOf: TopicScopes,
     watch?: TopicWatch,
+    onMerge: (topic: string) => void = () => {},
   ) {
-    this.budget = new QueueBudget(maxTotalQueueBytes);
+    this.budget = new QueueBudget(maxTotalQueueBytes, onMerge);
     this.#subscribed = new Shares(maxTotalSubscribedLength);
     this.#scopesOf = scopesOf;
     this.#watch = watch;
@@ -63,7 +66,11 @@ export class Hub {
   open(options: ListenerOptions): Listener {
     const listener = new Listener(options, this.budget, this.#scopesOf);
     this.listeners.add(listener);
-    if (listener.session !== undefined) this.#sessions.set(listener.session, listener);
+    if (listener.session === undefined) this.counts.subscriptions++;
+    else {
+      this.counts.sessions++;
+      this.#sessions.set(listener.session, listener);
+    }
     for (const topic of listener.topics) this.#index(topic, listener);
     return listener;
   }
@@ -72,6 +79,9 @@ export class Hub {
   close(listener: Listener): void {
     listener.close();
     if (!this.listeners.delete(listener)) return;
+    const isSession = listener.session !== undefined;
+    if (isSession) this.counts.sessions--;
+    this.counts.subscriptions -= isSession ? listener.addedTopics : 1;
     // The session may have a newer listener.
     if (listener.session !== undefined && this.#sessions.get(listener.session) === listener) {
       this.#sessions.delete(listener.session);
@@ -82,13 +92,14 @@ export class Hub {
   /** Subscribes the listener to one more topic. */
   subscribe(listener: Listener, topic: string): void {
     if (!this.listeners.has(listener)) return;
+    if (!listener.topics.has(topic)) this.counts.subscriptions++;
     listener.topics.add(topic);
     this.#index(topic, listener);
   }
 
   /** Unsubscribes the listener from a topic. */
   unsubscribe(listener: Listener, topic: string): void {
-    listener.topics.delete(topic);
+    if (listener.topics.delete(topic) && this.listeners.has(listener)) this.counts.subscriptions--;
     this.#unindex(topic, listener);
   }
 

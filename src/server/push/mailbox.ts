@@ -44,7 +44,7 @@ export class Mailbox {
   put(key: string | symbol, letter: Letter): void {
     const earlier = this.#letters.get(key);
     this.#count(this.#bytes + letter.text.length - (earlier?.text.length ?? 0));
-    if (earlier) this.#budget.onMerge?.(key);
+    if (earlier) this.#budget.merged(key);
     this.#letters.set(key, merged(letter, earlier));
   }
 

@@ -12,11 +12,17 @@ export interface QueuedListener {
 export class QueueBudget {
   /** Longest waiting first. */
   readonly #held: Holdings<QueuedListener>;
-  /** Called with the topic when a message replaces one that waited. Set while a dashboard is open. */
-  onMerge: ((topic: string | symbol) => void) | undefined;
+  readonly #onMerge: (topic: string) => void;
 
-  constructor(maxBytes: number) {
+  /** `onMerge` is called with the topic when a message replaces one that waited. */
+  constructor(maxBytes: number, onMerge: (topic: string) => void) {
     this.#held = new Holdings(maxBytes);
+    this.#onMerge = onMerge;
+  }
+
+  /** Reports that a message with this key has replaced one that waited. */
+  merged(key: string | symbol): void {
+    if (typeof key === "string") this.#onMerge(key);
   }
 
   /** Counts that a listener has `bytes` queued, instead of `before`. */

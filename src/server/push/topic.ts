@@ -6,6 +6,13 @@ export function topicOf(notification: string, key?: string): string {
   return key === undefined ? notification : `${notification} ${key}`;
 }
 
+/** The notification of a topic, and its key if it has one. */
+export function partsOf(topic: string): { readonly notification: string; readonly key: string | undefined } {
+  const space = topic.indexOf(" ");
+  if (space < 0) return { notification: topic, key: undefined };
+  return { notification: topic.slice(0, space), key: topic.slice(space + 1) };
+}
+
 /** The characters in the key of a topic. Notification names do not count: they are few, and shared by all. */
 export function keyLengthOf(topic: string): number {
   const space = topic.indexOf(" ");
@@ -25,7 +32,7 @@ export type TopicScopes = (topic: string) => readonly string[] | undefined;
 
 /** The notification that tells a client to read a topic again. */
 export function changeFrame(topic: string, scopesOf: TopicScopes): Frame {
-  const space = topic.indexOf(" ");
-  if (space < 0) return new Frame(topic, undefined, topic);
-  return new Frame(topic.slice(0, space), { uri: topic.slice(space + 1) }, topic, scopesOf(topic));
+  const { notification, key } = partsOf(topic);
+  if (key === undefined) return new Frame(topic, undefined, topic);
+  return new Frame(notification, { uri: key }, topic, scopesOf(topic));
 }

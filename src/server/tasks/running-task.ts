@@ -4,6 +4,7 @@ import type { InputRequest } from "../../protocol/asking.ts";
 import type { Ask, AskTarget } from "../push/asks.ts";
 import type { JsonObject } from "../../base/wire/message.ts";
 import type { Asker } from "../asking/question.ts";
+import type { Call } from "../calls/call.ts";
 import type { TaskRecord } from "./record.ts";
 
 /** A question of a task, without the place where it is asked. */
@@ -20,6 +21,8 @@ export interface AskPlace {
 /** A task whose handler runs in this process. */
 export interface RunningTask {
   readonly record: TaskRecord;
+  /** The call that it continues. */
+  readonly call: Call;
   /** Calls `callback` when the task has ended and its end is stored, unless you call the returned function before. */
   whenDone(callback: (end: TaskEnd) => void): () => void;
   /** Passes answers to its questions. */

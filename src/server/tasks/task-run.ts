@@ -38,7 +38,7 @@ export interface RunParts {
 export class TaskRun implements RunningTask, OwnTask {
   readonly record: TaskRecord;
   readonly asker: TaskAsker;
-  readonly #call: Call;
+  readonly call: Call;
   readonly #parts: RunParts;
   readonly #leave: () => void;
   readonly #waiting = new Set<(end: TaskEnd) => void>();
@@ -53,7 +53,7 @@ export class TaskRun implements RunningTask, OwnTask {
   /** `leave` is called when the handler ends, which may be long after the end of the task. */
   constructor(record: TaskRecord, call: Call, parts: RunParts, leave: () => void) {
     this.record = record;
-    this.#call = call;
+    this.call = call;
     this.#parts = parts;
     this.#leave = leave;
     this.asker = this.#makeAsker();
@@ -99,7 +99,7 @@ export class TaskRun implements RunningTask, OwnTask {
   /** Ends the task for its client, and aborts the signal of its handler. */
   stop(status: TaskEnd, reason: string): void {
     this.#isOver = true;
-    this.#call.cancel(reason);
+    this.call.cancel(reason);
     this.asker.giveUp(reason);
     this.#finish(status);
   }
@@ -117,7 +117,7 @@ export class TaskRun implements RunningTask, OwnTask {
     this.#isOver = true;
     this.#leave();
     // Questions that the handler did not await get no answer any more.
-    this.#call.stopAsking();
+    this.call.stopAsking();
     this.asker.giveUp("The call that asked has ended");
     // If the store changed nothing, another node has cancelled the task.
     const kept = this.#write(endOf(response, this.record)).then((status) =>
@@ -130,7 +130,7 @@ export class TaskRun implements RunningTask, OwnTask {
   #observe(): void {
     const { settings } = this.#parts;
     const started = performance.now();
-    const task = { type: "task", taskId: this.id, tool: this.record.tool, ...peerOf(this.#call) } as const;
+    const task = { type: "task", taskId: this.id, tool: this.record.tool, ...peerOf(this.call) } as const;
     settings.observe?.({ ...task, state: "created" });
     this.whenDone((status) => {
       settings.observe?.({ ...task, state: "ended", status, durationMs: performance.now() - started });
@@ -138,7 +138,7 @@ export class TaskRun implements RunningTask, OwnTask {
   }
 
   #makeAsker(): TaskAsker {
-    const call = this.#call;
+    const call = this.call;
     const { id: taskId, session, scopes, form } = this.record;
     const { hub, asks, settings } = this.#parts;
     const changed = (): void => this.#writeSoon();
@@ -189,7 +189,7 @@ export class TaskRun implements RunningTask, OwnTask {
     try {
       const task = await table.store.change(owner, id, { ...change, ...at });
       // After a cancellation, which is announced already, a slow store may still return an earlier status.
-      if (task && (!this.#call.cancelled || hasEnded(task))) await table.announce(task);
+      if (task && (!this.call.cancelled || hasEnded(task))) await table.announce(task);
       return task?.status;
     } catch (error) {
       settings.logger.error("Could not store a change of a task", { taskId: id, error });

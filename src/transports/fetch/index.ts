@@ -17,15 +17,19 @@ export type { HttpRequest } from "../http/edge/request.ts";
 export type { CorsOptions } from "../http/guard/cors.ts";
 export {
   defaultHttpLimits,
+  type EndpointDashboard,
   type HttpLimits,
   type HttpOptions,
   type LegacySseOptions,
+  type ServedEndpoint,
 } from "../http/options.ts";
 export {
   type CallerLimits,
   defaultCallerLimits,
   type RateLimitOptions,
 } from "../http/rate-limits/options.ts";
+export type { Site, SiteBody, SiteBodyLimits, SiteReply, SiteRequest } from "../http/site.ts";
+export { fetchSite, type FetchSiteHandler } from "./site.ts";
 
 /** Responds to web-standard requests. */
 export interface FetchHandler {

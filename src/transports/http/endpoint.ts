@@ -19,7 +19,9 @@ import {
   type HttpOptions,
   type HttpSettings,
   resolveHttpOptions,
+  type ServedEndpoint,
 } from "./options.ts";
+import { addEndpoint, endpointsOf } from "./open-endpoints.ts";
 import { answerPost } from "./post.ts";
 import { refuseAuth } from "./permission.ts";
 import type { Callers } from "./rate-limits/callers.ts";
@@ -49,11 +51,12 @@ export interface HttpStats {
   readonly timers: number;
 }
 
-/** The number of open endpoints of each server. Many of them mean that the author creates one for each request. */
-const openEndpoints = new WeakMap<ServerPort, number>();
+/** So many open endpoints of a server mean that the author creates one for each request. */
 const tooManyEndpoints = 11;
 
-export class Endpoint {
+export class Endpoint implements ServedEndpoint {
+  /** The server that it serves. */
+  readonly server: ServerPort;
   readonly settings: HttpSettings;
   readonly unsent: Unsent;
   readonly state: HttpState;
@@ -62,11 +65,13 @@ export class Endpoint {
   readonly legacySse: LegacySse | undefined;
   /** Resolves when this node has joined the cluster; at once without one. */
   readonly ready: Promise<void>;
+  readonly #remove: () => void;
   #inFlight = 0;
   #closing: Promise<void> | undefined;
   #onIdle: (() => void) | undefined;
 
   constructor(server: ServerPort, options: HttpOptions, hosts: readonly string[]) {
+    this.server = server;
     this.settings = resolveHttpOptions(options);
     checkProtection(this.settings, server);
     const { legacySse, allowedOrigins, rateLimits, limits } = this.settings;
@@ -76,7 +81,8 @@ export class Endpoint {
     this.#guard = new RequestGuard({ allowedHosts: hosts, allowedOrigins });
     this.#rateLimits = rateLimits && new RateLimits(rateLimits, limits.maxCallers);
     this.legacySse = legacySse && new LegacySse(this.state, legacySse);
-    this.#countOpen(1);
+    this.#remove = addEndpoint(server, this);
+    warnOfMany(server);
     try {
       this.settings.dashboard?.attach(this);
     } catch (error) {
@@ -117,17 +123,18 @@ export class Endpoint {
     return (this.#closing ??= this.#close());
   }
 
-  /** Warns of handlers that are created for each request: a session is known to only one of them. */
-  #countOpen(added: 1 | -1): void {
-    const { server } = this.state;
-    const open = (openEndpoints.get(server) ?? 0) + added;
-    openEndpoints.set(server, open);
-    if (added > 0 && open === tooManyEndpoints)
-      server.logger.warn(`This server has ${open} open HTTP handlers: ${onceForAll}`);
+  /** The path at which it serves MCP. */
+  get path(): string {
+    return this.settings.path;
+  }
+
+  /** How many proxies are in front of it. */
+  get trustedProxies(): number {
+    return this.settings.trustedProxies;
   }
 
   async #close(): Promise<void> {
-    this.#countOpen(-1);
+    this.#remove();
     this.state.closing = true;
     const listensEnded = this.state.listens.endAll();
     const idle = new Promise<void>((resolve) => {
@@ -243,6 +250,13 @@ export class Endpoint {
     const isOfSession = request.method === "POST" && request.header(sessionHeader) !== undefined;
     return isOfSession || this.legacySse?.isMessage(request) === true;
   }
+}
+
+/** Warns of handlers that are created for each request: a session is known to only one of them. */
+function warnOfMany(server: ServerPort): void {
+  const { size } = endpointsOf(server);
+  if (size === tooManyEndpoints)
+    server.logger.warn(`This server has ${size} open HTTP handlers: ${onceForAll}`);
 }
 
 const onceForAll = "call fetchHandler() or nodeHandler() once, and not for each request";

@@ -124,13 +124,12 @@ export class HttpExchange implements Exchange, Tended, RefusalWatch {
   answer(message: ReadMessage): Answering<RpcResponse>;
   answer(incoming: Incoming): Answering<Answer>;
   answer(incoming: Incoming): Answering<Answer> {
-    this.state.witness?.received(this.connection, incoming);
     return this.state.server.answer(incoming, this);
   }
 
   /** Sends the whole reply. */
   reply(status: number, headers: HttpHeaders, text: string): void {
-    this.state.witness?.wrote(this.connection, text);
+    this.connection.follower?.wrote(text);
     this.responder.reply(status, headers, text);
   }
 

@@ -144,7 +144,7 @@ async function initialize(exchange: HttpExchange): Promise<void> {
   const headers: HttpHeaders = isAgreed ? { [sessionHeader]: connection.session ?? "" } : {};
   const status = isMalformed(incoming, response) ? 400 : 200;
   if (accepted.json) return exchange.reply(status, { ...jsonHeaders, ...headers }, text);
-  state.witness?.wrote(connection, text);
+  connection.follower?.wrote(text);
   const sink = responder.stream({ ...eventHeaders, ...headers });
   sink.write(encodeEvent(text));
   sink.end();

@@ -29,6 +29,7 @@ import { accept, eventHeaders, refuseWith, refuseClosing } from "./edge/replies.
 export interface LegacySseClient {
   readonly pipe: Pipe;
   readonly sink: EventSink;
+  readonly openedAt: number;
   /** Updated with each POST: the stream ends when its newest token expires, since a reconnect would lose the session. */
   principal: Principal | undefined;
   /** Whether the client does not read its stream, so that further responses would pile up. */
@@ -135,7 +136,7 @@ export class LegacySse {
       },
     );
     sink.onDrain(() => pipe.drained());
-    const client: LegacySseClient = { pipe, sink, principal, isBehind: false };
+    const client: LegacySseClient = { pipe, sink, openedAt: performance.now(), principal, isBehind: false };
     this.#tell(client, "opened");
     this.clients.set(token, client);
     this.#held.add(caller, client);
@@ -148,8 +149,7 @@ export class LegacySse {
     });
   }
 
-  #write({ pipe, sink }: LegacySseClient, text: string): boolean {
-    this.#state.witness?.wrote(pipe.connection, text);
+  #write({ sink }: LegacySseClient, text: string): boolean {
     return sink.write(encodeTypedEvent("message", text));
   }
 
@@ -158,11 +158,11 @@ export class LegacySse {
     state: "opened" | "closed",
     reason?: StreamEnd,
   ): void {
-    const { server, witness } = this.#state;
+    const { server } = this.#state;
     const stream = { type: "stream", kind: "sse", state, reason, bytes: 0, backlog: sink.unsent } as const;
     const event = { ...stream, ...peerOf(connection) };
     server.observe?.(event);
-    witness?.changed(connection, event);
+    connection.follower?.changed(event);
   }
 
   /** Lets running calls finish within `graceMs`, then ends the stream, in the background. */
@@ -288,7 +288,6 @@ export class LegacySse {
     { incoming, principal, checkedScopes, counted }: PassedMessage,
     load: Load,
   ): void {
-    this.#state.witness?.received(client.pipe.connection, incoming);
     client.principal = principal;
     counted?.retain();
     const release = load.hold();

@@ -59,11 +59,20 @@ export interface EndpointDashboard {
   /** Opens a port of its own, for `serveHttp`, and returns the options with which its page may call the endpoint. */
   serve(options: HttpOptions): Promise<HttpOptions>;
   /** Called with each endpoint that is made with it. */
-  attach(endpoint: object): void;
+  attach(endpoint: ServedEndpoint): void;
   /** Called when `serveHttp` listens at this URL. */
   opened(url: string): void;
   /** Called when the endpoint closes. */
-  detach(endpoint: object): Promise<void>;
+  detach(endpoint: ServedEndpoint): Promise<void>;
+}
+
+/** The endpoint that a dashboard belongs to. */
+export interface ServedEndpoint {
+  readonly server: ServerPort;
+  /** The path at which it serves MCP. */
+  readonly path: string;
+  /** How many proxies are in front of it. */
+  readonly trustedProxies: number;
 }
 
 /** Options of the HTTP transport; all are optional. */

@@ -15,7 +15,6 @@ import { Listens } from "./streams/listens.ts";
 import { refuseWith, replyError } from "./edge/replies.ts";
 import { HttpSession } from "./session.ts";
 import type { SessionStreams } from "./streams/session-streams.ts";
-import type { Witness } from "./streams/host.ts";
 import { Unsent } from "./edge/unsent.ts";
 
 /** How many records of sessions are read at once, to see whether the sessions still exist. */
@@ -32,7 +31,7 @@ export class HttpState implements Tended {
   readonly rateLimitedLog: RateLimitedLog;
   /** Whether the server is closing: running calls may finish, and new ones are refused. */
   closing = false;
-  witness: Witness | undefined;
+  openStreams = 0;
   readonly listens: Listens;
   /** Resolves when this node has joined the cluster, if there is one. Work that needs the other nodes waits for it. */
   readonly joined: Promise<void>;

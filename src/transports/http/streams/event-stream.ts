@@ -9,7 +9,7 @@ import type { Connection } from "../../../server/context/connection.ts";
 import { encodeEvent, encodePriming, encodeRetry, keepAliveComment } from "../../../base/wire/sse.ts";
 import { eventHeaders } from "../edge/replies.ts";
 import type { EventSink, HttpResponder } from "../edge/request.ts";
-import type { StreamTimes, Witnessed } from "./host.ts";
+import type { StreamEvents, StreamTimes } from "./host.ts";
 
 /** How many events may wait for the log to open. Beyond this, the stream continues without ids to resume from. */
 const maxEarly = 1000;
@@ -64,13 +64,13 @@ export interface StreamOwner<Log extends EventLog> {
 
 /** The reader of a stream, and the callbacks about it. */
 export interface StreamReader {
-  readonly host: Witnessed;
+  readonly host: StreamEvents;
   readonly connection: Connection;
 }
 
 export class EventStream<Log extends EventLog = EventLog> implements Stream {
   readonly kind: StreamKind | "listen";
-  readonly #host: Witnessed;
+  readonly #host: StreamEvents;
   readonly #connection: Connection;
   /** Set until the stream opens: a lost stream must not keep the objects of its old connection in memory. */
   #responder: HttpResponder | undefined;
@@ -174,7 +174,7 @@ export class EventStream<Log extends EventLog = EventLog> implements Stream {
 
   /** Writes a message that is logged already. */
   send(text: string, id: string | undefined): boolean {
-    this.#host.witness?.wrote(this.#connection, text, this, id);
+    this.#connection.follower?.wrote(text, this, id);
     return this.#put(encodeEvent(text, id));
   }
 
@@ -321,6 +321,7 @@ export class EventStream<Log extends EventLog = EventLog> implements Stream {
   }
 
   #connect(sink: EventSink, state: StreamEvent["state"]): void {
+    if (this.#sink === undefined) this.#host.openStreams++;
     this.#sink = sink;
     this.#reason = "cut";
     this.#state = "open";
@@ -357,7 +358,10 @@ export class EventStream<Log extends EventLog = EventLog> implements Stream {
   }
 
   #enter(state: "lost" | "ended"): void {
-    if (this.#sink !== undefined) this.#tell("closed", this.#reason);
+    if (this.#sink !== undefined) {
+      this.#host.openStreams--;
+      this.#tell("closed", this.#reason);
+    }
     this.#sink = undefined;
     this.#state = state;
     this.#since = performance.now();
@@ -370,13 +374,14 @@ export class EventStream<Log extends EventLog = EventLog> implements Stream {
   }
 
   #tell(state: StreamEvent["state"], reason?: StreamEnd): void {
-    const { server, witness } = this.#host;
-    if (server.observe === undefined && witness === undefined) return;
+    const { server } = this.#host;
+    const { follower } = this.#connection;
+    if (server.observe === undefined && follower === undefined) return;
     const { kind, bytes, backlog } = this;
     const durationMs = reason && this.age(performance.now());
     const peer = peerOf(this.#connection);
     const event = { type: "stream", state, kind, reason, bytes, backlog, durationMs, ...peer } as const;
     server.observe?.(event);
-    witness?.changed(this.#connection, event, this);
+    follower?.changed(event, this);
   }
 }

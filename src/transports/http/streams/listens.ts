@@ -1,5 +1,6 @@
 // The open listen requests: counts them by caller, and ends the oldest when the limit is reached.
 import { Holdings, roomFor } from "../../../base/limits/holdings.ts";
+import type { Revision } from "../../../protocol/revision.ts";
 import type { Connection } from "../../../server/context/connection.ts";
 import type { Heartbeat, Tended } from "../edge/heartbeat.ts";
 import type { EventStream } from "./event-stream.ts";
@@ -22,6 +23,7 @@ export interface Listen extends Tended {
   readonly connection: Connection;
   /** Whether it has lasted as long as it may. */
   isOver(now: number): boolean;
+  readonly revision: Revision | undefined;
   /** Its stream, once that is open. */
   readonly openStream: EventStream | undefined;
 }

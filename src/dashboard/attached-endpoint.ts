@@ -1,23 +1,26 @@
-// The endpoint that a dashboard shows: its URL for browsers, its name for other nodes, and the answers about it.
+// The endpoint that a dashboard is attached to: its URL for browsers, its name for other nodes, and the answers about it.
 import { platform } from "#dashboard-platform";
-import type { Endpoint } from "../transports/http/endpoint.ts";
+import type { ServedEndpoint } from "../transports/fetch/index.ts";
 import type { JsonObject } from "../base/wire/message.ts";
 import type { About, Ask } from "./answers.ts";
 import { Answering } from "./nodes/answering.ts";
 import type { DashboardSettings } from "./options.ts";
+import { type ServerWindow, windowOf } from "../window/index.ts";
 import { type NodeOptions, ServedNode } from "./views/served-node.ts";
 
-export class ShownEndpoint {
-  readonly endpoint: Endpoint;
+export class AttachedEndpoint {
+  readonly endpoint: ServedEndpoint;
+  readonly window: ServerWindow;
   readonly #settings: DashboardSettings;
   readonly #answering: Answering;
   /** Where `serveHttp` listens. */
   #listensAt: URL | undefined;
 
-  constructor(endpoint: Endpoint, settings: DashboardSettings) {
+  constructor(endpoint: ServedEndpoint, settings: DashboardSettings) {
     this.endpoint = endpoint;
     this.#settings = settings;
-    this.#answering = new Answering(new ServedNode(endpoint, () => this.#nodeOptions()));
+    this.window = windowOf(endpoint.server);
+    this.#answering = new Answering(new ServedNode(this.window, () => this.#nodeOptions()));
   }
 
   opened(url: string): void {
@@ -34,7 +37,7 @@ export class ShownEndpoint {
     const answer = await this.#answering.answer(ask, question);
     if (ask !== "about" || origin === undefined) return answer;
     // A mounted dashboard most likely has the origin of its endpoint.
-    return { ...answer, endpoint: (answer as About).endpoint ?? origin + this.endpoint.settings.path };
+    return { ...answer, endpoint: (answer as About).endpoint ?? origin + this.endpoint.path };
   }
 
   close(): void {
@@ -51,7 +54,7 @@ export class ShownEndpoint {
     const { node } = this.#settings;
     if (node !== undefined) return node;
     const at = this.#listensAt;
-    if (at === undefined) return this.endpoint.state.server.cluster.node || "this node";
+    if (at === undefined) return this.window.nodes.self || "this node";
     return everyAddress.has(at.hostname) ? `${platform.hostName()}:${at.port}` : at.host;
   }
 }

@@ -1,32 +1,60 @@
 // Names clients without their secrets: a digest in place of a session id, a shortened subject in place of a principal.
-import { textWithoutSecrets } from "../../client/redaction/messages.ts";
 import { copyOf } from "../../base/errors.ts";
 import type { Implementation, Principal } from "../../protocol/model.ts";
 
-/** The facts about a client in an event, a connection or a listener. */
-export interface KnownClient {
+/** What is known of a client: the members of an event, a call or a connection. */
+export interface KnownPeer {
   readonly transport: string;
   readonly session?: string | undefined;
   readonly principal?: Principal | undefined;
   readonly caller?: string | undefined;
+  /** The name and version that the client sends about itself. */
+  readonly client?: Implementation | undefined;
+}
+
+/** A client, as rows name it. Everything in it may be shown to operators. */
+export interface PeerView {
+  /**
+   * Names the client, the same on every node: a digest of its session id, which is a secret, or for a modern client of its caller and
+   * its name.
+   */
+  readonly peer: string;
+  /** The name and version that the client sends about itself. */
+  readonly client: string | undefined;
+  /** The subject of its token, or its address if it has no principal; shortened. */
+  readonly who: string | undefined;
 }
 
 const maxWhoLength = 24;
 const maxClientLength = 60;
 
 /**
- * The name of a client in rows, questions and links, the same on every node. A legacy client is named by its session; a modern one,
- * which has none, by its caller and its name.
+ * Names a client as the rows of a snapshot do, for example the client of an event.
+ *
+ * @example
+ * ```ts
+ * import { McpServer } from "halyard";
+ * import { describePeer, windowOf } from "halyard/window";
+ *
+ * const server = new McpServer({ name: "demo", version: "1.0.0" });
+ * windowOf(server).observe((event) => {
+ *   if (event.type === "request") console.log(describePeer(event).peer, event.method, event.outcome);
+ * });
+ * ```
  */
-export function peerOf(
-  { session, caller = "" }: Pick<KnownClient, "session" | "caller">,
-  clientName: string | undefined,
-): string {
-  return digest(session ?? `${caller} ${cut(clientName ?? "", maxClientLength)}`);
+export function describePeer(known: KnownPeer): PeerView {
+  return { peer: peerIdOf(known, known.client?.name), client: clientText(known.client), who: whoOf(known) };
 }
 
-/** The subject of the client's token, or its address if it has no principal; shortened. */
-export function whoOf({ transport, principal, caller }: KnownClient): string | undefined {
+export function peerIdOf(
+  { session, caller = "" }: Pick<KnownPeer, "session" | "caller">,
+  clientName: unknown,
+): string {
+  const name = typeof clientName === "string" ? clientName : "";
+  return digest(session ?? `${caller} ${cut(name, maxClientLength)}`);
+}
+
+export function whoOf({ transport, principal, caller }: KnownPeer): string | undefined {
   if (principal !== undefined) return cut(principal.subject, maxWhoLength);
   return withAddresses.has(transport) && caller ? cut(caller, maxWhoLength) : undefined;
 }
@@ -35,28 +63,22 @@ export function whoOf({ transport, principal, caller }: KnownClient): string | u
 const withAddresses: ReadonlySet<string> = new Set(["http", "sse"]);
 
 /** The name and version that a client gives itself, as one text. */
-export function clientTextOf(info: Implementation | undefined): string | undefined {
+export function clientText(info: Implementation | undefined): string | undefined {
   // A client may send anything here.
   const { name, version } = (info ?? {}) as { readonly name?: unknown; readonly version?: unknown };
   if (typeof name !== "string") return undefined;
   return cut(typeof version === "string" && version !== "" ? `${name} ${version}` : name, maxClientLength);
 }
 
+/** The name and version of a client, cut: it may send megabytes about itself with every request. */
+export function keptClient({ name, version }: Implementation): Implementation {
+  return { name: cut(name, maxClientLength), version: cut(version, maxClientLength) };
+}
+
 /** Cuts a text that a client chose. */
-export function cut(text: string, length: number): string {
+function cut(text: string, length: number): string {
   // Copied, because a slice would keep the whole text in memory.
   return text.length <= length ? text : `${copyOf(text.slice(0, length - 1))}…`;
-}
-
-/** Cuts the name or URI of a subject, or a reason that may contain one, after removing the secrets in its query. */
-export function cutSubject(text: string, length: number): string {
-  // A much longer text is cut anyway.
-  return cut(textWithoutSecrets(text.slice(0, 10 * length)), length);
-}
-
-/** The name and version of a client, cut: it may send megabytes about itself with every request. */
-export function keptClientOf({ name, version }: Implementation): Implementation {
-  return { name: cut(name, maxClientLength), version: cut(version, maxClientLength) };
 }
 
 /** 53 bits of the text in base 36: two multiplicative hashes with different factors, mixed at the end. Not for secrets that are short. */
