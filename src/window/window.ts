@@ -12,6 +12,7 @@ import { Follows } from "./follow/follows.ts";
 import { Inside } from "./inside/inside.ts";
 import { ClusterNodes, type WindowNodes } from "./inside/nodes.ts";
 import { type Observer, Observers } from "./inside/observers.ts";
+import type { RecentCalls } from "./inside/recent-calls.ts";
 import { RunningCalls } from "./inside/running-calls.ts";
 import { Snapshots } from "./snapshot/snapshots.ts";
 import type { SnapshotOptions, SnapshotPage, Views, WindowCounts } from "./snapshot/views.ts";
@@ -28,7 +29,7 @@ export interface WindowServer {
 
 /**
  * Looks inside one server while it runs: what happens, what is open, what one client sends and gets. Nothing of it costs anything
- * until you use it, except that the server lists its running calls from the moment that you open the window.
+ * until you use it, except that the server lists its running calls, and counts those that end, from the moment that you open the window.
  */
 export interface ServerWindow {
   readonly server: WindowServer;
@@ -40,6 +41,8 @@ export interface ServerWindow {
   observe(observer: Observer): () => void;
   /** Counts what is open on this node. Costs little, however much that is. */
   counts(): WindowCounts;
+  /** Counts the calls of the last five minutes, second by second, from the moment that the window was opened. */
+  recent(): RecentCalls;
   /**
    * Returns one page of what is open on this node: `sessions`, `streams`, `subscriptions`, `calls`, `tasks`, `tools` or `nodes`. Rows
    * that begin or end between two pages may be missing or appear twice. Sessions whose clients are slow come first, then those that
@@ -135,6 +138,10 @@ class OpenWindow implements ServerWindow {
 
   counts(): WindowCounts {
     return this.#snapshots.counts();
+  }
+
+  recent(): RecentCalls {
+    return this.#inside.calls.recent.read();
   }
 
   snapshot<Kind extends keyof Views>(kind: Kind, options: SnapshotOptions = {}): SnapshotPage<Views[Kind]> {

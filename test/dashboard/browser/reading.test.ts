@@ -14,6 +14,9 @@ function define(gate = deferred()): (server: McpServer) => void {
   return (server) => {
     server.tool("sail", {}, () => "sailed");
     server.tool("moor", {}, () => "moored");
+    server.tool("wreck", {}, () => {
+      throw new Error("Aground");
+    });
     server.tool("voyage", { task: "required" }, async () => {
       await gate.promise;
       return "arrived";
@@ -57,7 +60,7 @@ function headings(page: Page): Promise<number[]> {
 }
 
 describe.skipIf(!hasBrowser)("the page", patient, () => {
-  test("selects a call that is clicked in the list of last calls, or says why it cannot", async () => {
+  test("opens a call that is clicked, and selects it in its timeline", async () => {
     const stage = await serveStage({ define: define(), dashboard: { history: 1000 } });
     const screen = await look(stage);
     const client = await joinAs(stage.http.url, "ketch", { revision: newestLegacy });
@@ -66,6 +69,8 @@ describe.skipIf(!hasBrowser)("the page", patient, () => {
       await sleep(20);
     }
     await screen.rows("Last calls", "moor").click();
+    await screen.page.getByRole("heading", { name: "tools/call moor" }).waitFor();
+    await screen.page.getByRole("link", { name: /^ketch.*timeline/ }).click();
     const panel = screen.page.getByRole("complementary", { name: "Entry" });
     await panel.getByText("moor", { exact: true }).waitFor();
     const chosen = screen.page.getByRole("group", { name: "Timeline" }).locator('[aria-pressed="true"]');
@@ -83,7 +88,61 @@ describe.skipIf(!hasBrowser)("the page", patient, () => {
     const client = await joinAs(stage.http.url, "ketch", { revision: newestLegacy });
     await client.callTool("moor");
     await screen.rows("Last calls", "moor").click();
+    await screen.page.getByRole("link", { name: /^ketch.*timeline/ }).click();
     await screen.page.getByText(/The call of moor ended at .*, before this client was followed/).waitFor();
+  });
+
+  test("shows why a call failed, finds it by the id of its error, and shows its input and result", async () => {
+    const stage = await serveStage({ define: define() });
+    const screen = await look(stage);
+    const { page } = screen;
+    const client = await joinAs(stage.http.url, "ketch");
+    const { content } = await client.callTool("wreck", { port: "Cork", password: "hunter2" });
+    const [, errorId = ""] = /error id:? ([\w-]+)/i.exec(JSON.stringify(content)) ?? [];
+    for (let count = 0; count < 3; count++) await client.callTool("sail");
+    await expect.poll(() => screen.cell("Last calls", "wreck", "Why")).toContain("Aground");
+    expect(await screen.cell("Last calls", "wreck", "Why")).toContain(errorId);
+    await page.keyboard.press("g");
+    await page.keyboard.press("c");
+    await expect.poll(() => screen.rows("Calls").count()).toBeGreaterThanOrEqual(4);
+    await page.getByRole("searchbox").fill(errorId);
+    await expect.poll(() => screen.rows("Calls").count()).toBe(1);
+    await screen.rows("Calls", "wreck").click();
+    const failure = page.getByRole("region", { name: "Why it failed" });
+    await failure.getByText("Aground", { exact: true }).waitFor();
+    await failure.getByText(errorId, { exact: true }).waitFor();
+    await page.getByRole("region", { name: "Input" }).getByText('"port": "Cork"').waitFor();
+    await page.getByRole("region", { name: "What the client got" }).getByText(errorId).waitFor();
+    expect(await page.getByRole("main").innerText()).not.toContain("hunter2");
+    await page.keyboard.press("Escape");
+    await expect.poll(() => screen.rows("Calls").count()).toBe(1);
+    expect(await headings(page)).toEqual([1]);
+  });
+
+  test("has the calls of the last minutes when it is opened", async () => {
+    const stage = await serveStage({ define: define() });
+    await sleep(1_000);
+    const client = await joinAs(stage.http.url, "ketch", { revision: newestModern });
+    for (let count = 0; count < 3; count++) await client.callTool("sail");
+    await client.close();
+    await sleep(2_000);
+    const screen = await look(stage);
+    await screen.page.locator(".plot .u-over").first().waitFor();
+    expect(Number(await screen.figure("Calls per second"))).toBeGreaterThan(0);
+  });
+
+  test("keeps the rows of the last calls under the pointer while calls arrive", async () => {
+    const stage = await serveStage({ define: define() });
+    const screen = await look(stage);
+    const client = await joinAs(stage.http.url, "ketch");
+    await client.callTool("moor");
+    const row = screen.rows("Last calls", "moor");
+    await row.hover();
+    for (let count = 0; count < 3; count++) await client.callTool("sail");
+    await sleep(2_200);
+    expect(await screen.rows("Last calls").first().innerText()).toContain("moor");
+    await screen.page.mouse.move(1, 1);
+    await expect.poll(() => screen.rows("Last calls").first().innerText()).toContain("sail");
   });
 
   test("keeps the rows of a timeline under the pointer while calls arrive", async () => {
@@ -181,7 +240,7 @@ describe.skipIf(!hasBrowser)("the page", patient, () => {
       const screen = await look(stage);
       await screen.page.emulateMedia({ colorScheme });
       await joinAs(stage.http.url, "ketch", { revision: newestLegacy });
-      for (const view of ["now", "sessions", "streams", "tools", "topics", "try"]) {
+      for (const view of ["now", "calls", "sessions", "streams", "tools", "topics", "try"]) {
         await screen.go(view);
         await screen.page.locator("main button, main input, main table").first().waitFor();
         expect([view, await screen.page.evaluate(faintBorders)]).toEqual([view, []]);

@@ -29,7 +29,8 @@ export function findWanted(
   { method, name, endedAt }: WantedCall,
   aheadMs: number,
 ): TimelineEntry | undefined {
-  const distance = (entry: TimelineEntry): number => Math.abs((entry.endedAt ?? Infinity) - endedAt - aheadMs);
+  const distance = (entry: TimelineEntry): number =>
+    Math.abs((entry.endedAt ?? Infinity) - endedAt - aheadMs);
   const [nearest] = entries
     .filter(({ kind, label }) => kind === method && label === name)
     .toSorted((one, other) => distance(one) - distance(other));
