@@ -134,8 +134,16 @@ export class KeptCalls {
     };
   }
 
-  /** The member of a message as text, without its secrets. */
+  /** The member of a message as text, without its secrets; undefined if it is too large, or so deep that it cannot be read. */
   #textOf(message: object, member: string, session: string | undefined): KeptText | undefined {
+    try {
+      return this.#readText(message, member, session);
+    } catch {
+      return undefined;
+    }
+  }
+
+  #readText(message: object, member: string, session: string | undefined): KeptText | undefined {
     this.#read += sizeOf(message);
     if (this.#read > maxRead) return undefined;
     const safe = withoutSecrets(message, session) as Readonly<Record<string, unknown>>;
@@ -169,7 +177,8 @@ export class KeptCalls {
 function keptOf(call: AroundCall, end: CallEnd, at: number): Omit<Kept, "id" | "number"> {
   const { method, name, revision, transport, session, principal, caller, client } = call;
   const { outcome, errorCode, errorId, durationMs, error, task } = end;
-  const reason = errorId !== undefined && error instanceof Error ? error.message : end.reason;
+  const told = errorId !== undefined && error instanceof Error ? error.message : end.reason;
+  const reason = outcome === "error" ? told : undefined;
   return {
     method: cut(method, maxNameLength),
     name: name && cut(name, 2 * maxNameLength),

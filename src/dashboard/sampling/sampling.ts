@@ -53,9 +53,9 @@ export class Sampling {
     const samples = new Samples();
     const delay = new LoopDelay(tickMs);
     const stopObserving = this.#window.observe((event) => samples.take(event));
-    const stopKeeping = this.#window.around((call, run) => {
-      void run().then((end) => samples.calls.add(call, end, performance.now()));
-    });
+    const stopKeeping = this.#window.around((call, run) =>
+      run().then((end) => samples.calls.add(call, end, performance.now())),
+    );
     const tick = (): void => {
       const now = performance.now();
       delay.tick(now);

@@ -5,6 +5,9 @@ import { hrefOf } from "../base/router.ts";
 import { Table } from "../components/table.tsx";
 import { callColumns, openCall } from "./call-columns.tsx";
 
+/** There is little room, and all of them have just ended. */
+const columns = callColumns.filter(({ title }) => title !== "Ended");
+
 const newestFirst = { question: "", isGiven: true };
 
 export function LastCalls({ calls }: { readonly calls: readonly CallRow[] }): VNode {
@@ -15,7 +18,7 @@ export function LastCalls({ calls }: { readonly calls: readonly CallRow[] }): VN
       </h2>
       <Table
         label="Last calls"
-        columns={callColumns}
+        columns={columns}
         rows={calls}
         keyOf={({ id }) => id}
         onOpen={openCall}
