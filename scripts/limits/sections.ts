@@ -196,9 +196,14 @@ export const sections: readonly Section[] = [
     rows: [
       { file: "dashboard/answers.ts", constants: ["maxRows"] },
       { file: "dashboard/sampling/series.ts", constants: ["keptSeconds"] },
+      { file: "window/inside/recent-calls.ts", constants: ["keptSeconds"] },
       { file: "dashboard/sampling/samples.ts", constants: ["maxPerSecond"] },
       { file: "dashboard/sampling/tools.ts", constants: ["maxRows"] },
-      { file: "dashboard/sampling/calls.ts", constants: ["maxCalls", "maxClients"] },
+      {
+        file: "dashboard/sampling/kept-calls.ts",
+        constants: ["maxCalls", "maxFailed", "maxPerSecond", "maxRead", "maxText", "maxTexts"],
+      },
+      { file: "dashboard/sampling/seen-clients.ts", constants: ["maxClients"] },
       { file: "dashboard/sampling/refusals.ts", constants: ["maxReasons"] },
       { file: "dashboard/sampling/pushes.ts", constants: ["maxTopics", "maxPushes"] },
     ],

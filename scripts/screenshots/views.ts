@@ -17,6 +17,8 @@ const ofOneNode: readonly View[] = [
 ];
 const ofThreeNodes: readonly View[] = [
   { name: "now", path: "now" },
+  { name: "calls", path: "calls" },
+  { name: "call", path: "calls", prepare: openFailure },
   { name: "sessions", path: "sessions" },
   { name: "tools", path: "tools" },
 ];
@@ -58,6 +60,16 @@ async function takeAll(camera: Camera, url: string, views: readonly View[]): Pro
 async function openTimeline(page: Page): Promise<void> {
   await follow(page, followed);
   await page.getByRole("button", { name: "Fit" }).click();
+}
+
+async function openFailure(page: Page): Promise<void> {
+  await page
+    .getByRole("table", { name: "Calls" })
+    .locator("tbody tr")
+    .filter({ hasText: "The chart is torn" })
+    .first()
+    .click();
+  await page.getByRole("region", { name: "Why it failed" }).waitFor();
 }
 
 async function callTool(page: Page): Promise<void> {

@@ -10,6 +10,10 @@ export interface Questions {
   streams: Search;
   tools: Search;
   topics: Search;
+  /** The kept calls: the last ones, and the last ones that failed. */
+  calls: Search;
+  /** One call with its input and its result. Asked only while its page is open. */
+  call: { readonly id: string };
   /** Follows the client from now on, until the page stops asking. `after`: only entries that changed after that mark. */
   timeline: { readonly peer: string; readonly after?: number };
   /** The messages behind entries of a timeline, with arguments and results. Sent only when the user opens them. */
@@ -33,6 +37,8 @@ export interface Answers {
   streams: Rows<StreamRow>;
   tools: Rows<ToolRow>;
   topics: Rows<TopicRow>;
+  calls: Rows<CallRow>;
+  call: CallDetails;
   timeline: Timeline;
   messages: Messages;
   recording: Messages;
@@ -137,16 +143,44 @@ export interface RefusalRow {
 }
 
 export interface CallRow {
+  /** Unique on all nodes. */
+  readonly id: string;
   readonly peer: string;
   readonly method: string;
   readonly name: string | undefined;
   readonly client: string | undefined;
   readonly revision: string;
+  /** Of its task, once that has ended, if the call became one. */
   readonly durationMs: number;
-  readonly outcome: "ok" | "error" | "cancelled";
+  /** `working`: the task that the call became is still running. */
+  readonly outcome: "ok" | "error" | "cancelled" | "working";
   readonly errorCode: number | undefined;
+  /** The id that the client got, if the handler threw an unexpected error. */
+  readonly errorId: string | undefined;
+  /** Why it failed: the message of what the handler threw, or what the client was told. Secrets are replaced. */
+  readonly reason: string | undefined;
   readonly agoMs: number;
   readonly node: string;
+}
+
+/** The texts are JSON in which secrets are replaced. */
+export interface CallDetails extends FromNodes {
+  /** Undefined if no node keeps it any more. */
+  readonly call: CallRow | undefined;
+  readonly input: KeptText | undefined;
+  /** The result or the error that the client got. */
+  readonly output: KeptText | undefined;
+  /** What the handler threw, with its stack. */
+  readonly thrown: string | undefined;
+  /** The id of the task that it became. */
+  readonly task: string | undefined;
+}
+
+/** A text, or the beginning of a long one. */
+export interface KeptText {
+  readonly text: string;
+  /** The characters of the whole text. */
+  readonly length: number;
 }
 
 /** At most 200 rows of all nodes together, and the total number. */

@@ -20,6 +20,8 @@ export class AttachedEndpoint {
     this.endpoint = endpoint;
     this.#settings = settings;
     this.window = windowOf(endpoint.server);
+    // The plot of calls begins with the last five minutes, so they are counted before a page is open.
+    this.window.recent();
     this.#answering = new Answering(new ServedNode(this.window, () => this.#nodeOptions()));
   }
 

@@ -44,6 +44,7 @@ export type {
   Follower,
   FollowOptions,
 } from "./follow/followed.ts";
+export type { RecentCalls } from "./inside/recent-calls.ts";
 export type { AnswerTaker, IntroductionTaker, NodeAnswerer, WindowNodes } from "./inside/nodes.ts";
 export { describePeer, type KnownPeer, type PeerView } from "./inside/peers.ts";
 export { textWithoutSecrets, withoutSecrets } from "./secrets.ts";

@@ -12,6 +12,7 @@ import { Follows } from "./follow/follows.ts";
 import { Inside } from "./inside/inside.ts";
 import { ClusterNodes, type WindowNodes } from "./inside/nodes.ts";
 import { type Observer, Observers } from "./inside/observers.ts";
+import type { RecentCalls } from "./inside/recent-calls.ts";
 import { RunningCalls } from "./inside/running-calls.ts";
 import { Snapshots } from "./snapshot/snapshots.ts";
 import type { SnapshotOptions, SnapshotPage, Views, WindowCounts } from "./snapshot/views.ts";
@@ -28,7 +29,7 @@ export interface WindowServer {
 
 /**
  * Looks inside one server while it runs: what happens, what is open, what one client sends and gets. Nothing of it costs anything
- * until you use it. From the first use of anything but `observe` on, the server keeps a list of its running calls.
+ * until you use it. From the first use of anything but `observe` on, the server lists its running calls, and counts those that end.
  */
 export interface ServerWindow {
   readonly server: WindowServer;
@@ -40,6 +41,8 @@ export interface ServerWindow {
   observe(observer: Observer): () => void;
   /** Counts what is open on this node. Costs little, however much that is. */
   counts(): WindowCounts;
+  /** Counts the calls of the last five minutes, second by second, from the first use of anything but `observe` on. */
+  recent(): RecentCalls;
   /**
    * Returns one page of what is open on this node: `sessions`, `streams`, `subscriptions`, `calls`, `tasks`, `tools` or `nodes`. Rows
    * that begin or end between two pages may be missing or appear twice. Sessions whose clients are slow come first, then those that
@@ -137,6 +140,11 @@ class OpenWindow implements ServerWindow {
     return this.#snapshots.counts();
   }
 
+  recent(): RecentCalls {
+    this.#listCalls();
+    return this.#inside.calls.recent.read();
+  }
+
   snapshot<Kind extends keyof Views>(kind: Kind, options: SnapshotOptions = {}): SnapshotPage<Views[Kind]> {
     checkOptions({ subject: "snapshot" }, options, knownSnapshot);
     this.#listCalls();
@@ -169,6 +177,8 @@ class OpenWindow implements ServerWindow {
   /** Lists running calls from now on: those that run already are not known. */
   #listCalls(): void {
     const { core, calls } = this.#inside;
+    if (core.window.calls === calls) return;
+    calls.recent.begin();
     core.window.calls = calls;
   }
 

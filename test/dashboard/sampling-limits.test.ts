@@ -1,7 +1,8 @@
 // The limits of what a dashboard samples are those of the code.
-import { McpServer } from "halyard";
+import { type JsonObject, McpServer } from "halyard";
 import { dashboard } from "halyard/dashboard";
 import { serveHttp } from "halyard/node";
+import { windowOf } from "halyard/window";
 import { expect, onTestFinished, vi } from "vitest";
 import { holdClocks } from "../support/clock.ts";
 import { type Probes, probeLimits } from "../support/limit-probes.ts";
@@ -12,7 +13,7 @@ import { modernRequest } from "../support/raw.ts";
 interface Scene {
   readonly server: McpServer;
   readonly ask: AskDashboard;
-  call(name?: string, client?: string): Promise<void>;
+  call(name?: string, client?: string, args?: JsonObject): Promise<void>;
 }
 
 /** A server whose dashboard is open. */
@@ -24,15 +25,27 @@ async function open(): Promise<Scene> {
   onTestFinished(() => http.close());
   const ask = lookAt(page);
   await ask("now");
-  const call = async (name = "echo", client = "client"): Promise<void> => {
+  const call: Scene["call"] = async (name = "echo", client = "client", args = {}) => {
     const info = { "io.modelcontextprotocol/clientInfo": { name: client, version: "1.0.0" } };
-    await server.handleRaw(JSON.stringify(modernRequest(1, "tools/call", { name }, info)));
+    await server.handleRaw(JSON.stringify(modernRequest(1, "tools/call", { name, arguments: args }, info)));
   };
   return { server, ask, call };
 }
 
 async function times(count: number, run: (at: number) => Promise<unknown>): Promise<void> {
   for (let at = 0; at < count; at++) await run(at);
+}
+
+interface Input {
+  readonly text: string;
+  readonly length: number;
+}
+
+/** The inputs of the kept calls, newest first; undefined where none is kept. */
+async function inputs(ask: AskDashboard): Promise<readonly (Input | undefined)[]> {
+  const { rows } = await ask("calls");
+  const all = await Promise.all(rows.map(({ id }) => ask("call", { id: String(id) })));
+  return all.map(({ input }) => input as Input | undefined);
 }
 
 const probes: Probes = {
@@ -69,12 +82,60 @@ const probes: Probes = {
     await call("one more");
     expect(await ask("tools", { search: "others" })).toMatchObject({ total: 1, rows: [{ calls: 1 }] });
   },
-  "last calls": async (limit) => {
+  "seconds whose calls are counted while no page is open": async (limit) => {
+    holdClocks("setInterval", "clearInterval");
+    const { server } = await open();
+    vi.advanceTimersByTime((limit + 20) * 1000);
+    expect(windowOf(server).recent().calls).toHaveLength(limit);
+  },
+  "calls that are kept": async (limit) => {
+    const { ask, call } = await open();
+    await times(limit + 1, () => call());
+    expect(await ask("calls")).toMatchObject({ total: limit });
+  },
+  "failed calls that are kept": async (limit) => {
     const { ask, call } = await open();
     await times(limit + 1, (at) => call(`made up ${at}`));
-    const { calls } = await ask("now");
-    expect(calls).toHaveLength(limit);
-    expect(calls[0]).toMatchObject({ name: `made up ${limit}` });
+    await times(200, () => call());
+    expect(await ask("calls", { search: "made up" })).toMatchObject({ total: limit });
+    expect(await ask("calls", { search: "made up 0" })).toMatchObject({ total: 0 });
+  },
+  "calls of a second whose input and result are kept": async (limit) => {
+    holdClocks("setInterval", "clearInterval");
+    const { ask, call } = await open();
+    vi.advanceTimersByTime(1000);
+    await times(limit + 1, () => call());
+    const [last, before] = await inputs(ask);
+    expect([last, before !== undefined]).toEqual([undefined, true]);
+  },
+  "bytes of inputs and results that are read in a second": async (limit) => {
+    const { ask, call } = await open();
+    await call("echo", "client", { text: "x".repeat(limit) });
+    await call("echo", "client", { text: "x".repeat(limit / 2) });
+    expect(await inputs(ask)).toEqual([undefined, undefined]);
+    await new Promise((resolve) => setTimeout(resolve, 1_000));
+    await call("echo", "client", { text: "x".repeat(limit / 2) });
+    expect((await inputs(ask))[0]).toBeDefined();
+  },
+  "characters of an input or a result": async (limit) => {
+    const { ask, call } = await open();
+    await call("echo", "client", { text: "x".repeat(limit) });
+    const [input] = await inputs(ask);
+    expect(input?.text).toHaveLength(limit);
+    expect(input?.length).toBeGreaterThan(limit);
+  },
+  "characters of all inputs and results": async (limit) => {
+    holdClocks("setInterval", "clearInterval");
+    const { ask, call } = await open();
+    const each = 16_000;
+    await times(Math.floor(limit / each), async () => {
+      vi.advanceTimersByTime(1000);
+      await call("echo", "client", { text: "x".repeat(each) });
+      await ask("tools");
+    });
+    const found = await inputs(ask);
+    expect([found[0] !== undefined, found.at(-1)]).toEqual([true, undefined]);
+    expect(found.filter((input) => input !== undefined).length).toBeGreaterThan(found.length - 4);
   },
   "reasons of refusals": async (limit) => {
     const { server, ask } = await open();

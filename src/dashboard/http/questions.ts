@@ -38,6 +38,8 @@ const questions: {
   streams: search,
   tools: search,
   topics: search,
+  calls: search,
+  call: { id: text },
   timeline: { ...peer, after: optional(mark) },
   messages: { ...peer, entries },
   recording: peer,

@@ -1,9 +1,10 @@
 // The figures that events leave behind while a page is open. All of them are bounded.
-import type { RequestEvent, ServerEvent } from "../../window/index.ts";
+import type { RequestEvent, ServerEvent, TaskEvent } from "../../window/index.ts";
 import { revisions } from "../../protocol/revisions/index.ts";
-import { Calls } from "./calls.ts";
+import { KeptCalls } from "./kept-calls.ts";
 import { Pushes } from "./pushes.ts";
 import { Refusals } from "./refusals.ts";
+import { SeenClients } from "./seen-clients.ts";
 import { Series } from "./series.ts";
 import { Tools } from "./tools.ts";
 import { Troubles } from "./trouble.ts";
@@ -30,7 +31,8 @@ export class Samples {
   readonly #ahead = Date.now() - performance.now();
   readonly series: Series = new Series(this.second);
   readonly tools: Tools = new Tools();
-  readonly calls: Calls = new Calls();
+  readonly clients: SeenClients = new SeenClients();
+  readonly calls: KeptCalls = new KeptCalls();
   readonly refusals: Refusals = new Refusals();
   readonly pushes: Pushes = new Pushes();
   readonly troubles: Troubles = new Troubles();
@@ -69,6 +71,9 @@ export class Samples {
         return this.pushes.add(event, now);
       case "merge":
         return this.pushes.merged(event);
+      case "task":
+        if (event.state === "ended") this.#task(event);
+        return;
       case "gap":
         return this.troubles.add(event.session, "gaps");
       case "stream":
@@ -78,14 +83,21 @@ export class Samples {
     }
   }
 
+  #task(event: TaskEvent): void {
+    this.calls.taskEnded(event);
+    this.tools.taskEnded(event);
+  }
+
   #call(event: RequestEvent, now: number): void {
-    if (isStream(event.method)) return this.calls.add(event, now);
+    if (isStream(event.method)) return this.clients.add(event, now);
     const second = Math.floor((now + this.#ahead) / 1000);
     const weight = this.#weigh(second);
-    this.series.add(second, event.outcome === "error", event.durationMs, weight);
+    // The duration of a task is known when it ends.
+    const timed = event.task === undefined ? weight : 0;
+    this.series.add(second, event.outcome === "error", event.durationMs, timed);
     if (weight === 0) return;
     this.tools.add(event, weight);
-    this.calls.add(event, now);
+    this.clients.add(event, now);
   }
 
   /** How many calls this one stands for. */

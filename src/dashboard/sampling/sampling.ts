@@ -53,6 +53,9 @@ export class Sampling {
     const samples = new Samples();
     const delay = new LoopDelay(tickMs);
     const stopObserving = this.#window.observe((event) => samples.take(event));
+    const stopKeeping = this.#window.around((call, run) =>
+      run().then((end) => samples.calls.add(call, end, performance.now())),
+    );
     const tick = (): void => {
       const now = performance.now();
       delay.tick(now);
@@ -63,6 +66,7 @@ export class Sampling {
     const stop = (): void => {
       clearInterval(timer);
       stopObserving();
+      stopKeeping();
     };
     return { samples, delay, stop };
   }

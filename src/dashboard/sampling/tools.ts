@@ -1,5 +1,5 @@
 // How often each tool, prompt or other method was called, how long it took, and how it ended.
-import type { RequestEvent } from "../../window/index.ts";
+import type { RequestEvent, TaskEvent } from "../../window/index.ts";
 import { type Buckets, Histogram } from "./histogram.ts";
 import { cut } from "./texts.ts";
 
@@ -33,14 +33,23 @@ export class Tools {
   readonly #others = new ToolCounts("others", undefined);
 
   add(event: RequestEvent, weight: number): void {
-    const name = countedName(event.method, event.name);
-    const key = keyOf(event.method, name);
+    this.#rowOf(event.method, event.name).add(event, weight);
+  }
+
+  /** The call was counted when it became a task. */
+  taskEnded({ tool, durationMs, status }: TaskEvent): void {
+    this.#rowOf("tools/call", tool).taskEnded(durationMs ?? 0, status);
+  }
+
+  #rowOf(method: string, subject: string | undefined): ToolCounts {
+    const name = countedName(method, subject);
+    const key = keyOf(method, name);
     let row = this.#rows.get(key);
     if (row === undefined) {
       if (this.#rows.size >= maxRows) row = this.#others;
-      else this.#rows.set(key, (row = new ToolCounts(event.method, name)));
+      else this.#rows.set(key, (row = new ToolCounts(method, name)));
     }
-    row.add(event, weight);
+    return row;
   }
 
   figures(): ToolFigures[] {
@@ -69,10 +78,9 @@ class ToolCounts {
     this.#name = name;
   }
 
-  add({ durationMs, outcome, errorCode }: RequestEvent, weight: number): void {
+  add({ durationMs, outcome, errorCode, task }: RequestEvent, weight: number): void {
     this.calls += weight;
-    this.#durations.add(durationMs, weight);
-    if (durationMs > this.#longestMs) this.#longestMs = durationMs;
+    if (task === undefined) this.#took(durationMs, weight);
     if (outcome === "cancelled") this.#cancelled += weight;
     if (outcome !== "error") return;
     this.#errors += weight;
@@ -80,6 +88,17 @@ class ToolCounts {
     if (errorCode === undefined) return;
     const count = this.#codes.get(errorCode);
     if (count !== undefined || this.#codes.size < maxCodes) this.#codes.set(errorCode, (count ?? 0) + weight);
+  }
+
+  taskEnded(durationMs: number, status: TaskEvent["status"]): void {
+    this.#took(durationMs, 1);
+    if (status === "cancelled") this.#cancelled++;
+    else if (status !== "completed") this.#errors++;
+  }
+
+  #took(durationMs: number, weight: number): void {
+    this.#durations.add(durationMs, weight);
+    if (durationMs > this.#longestMs) this.#longestMs = durationMs;
   }
 
   figures(): ToolFigures {

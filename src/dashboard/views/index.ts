@@ -1,6 +1,7 @@
 // The table of views: how each question is answered.
 import type { Ask } from "../answers.ts";
 import { about } from "./about.ts";
+import { call, calls } from "./calls.ts";
 import { end } from "./end.ts";
 import { messages, recording } from "./messages.ts";
 import { now } from "./now.ts";
@@ -18,6 +19,8 @@ export const views: { readonly [Name in Ask]: View<Name> } = {
   streams,
   tools,
   topics,
+  calls,
+  call,
   timeline,
   messages,
   recording,

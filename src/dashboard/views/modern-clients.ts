@@ -1,7 +1,7 @@
 // The rows of modern clients: clients with sampled calls, and clients with open listen requests.
 import type { SessionView } from "../../window/index.ts";
 import type { SessionRow } from "../answers.ts";
-import type { SeenClient } from "../sampling/calls.ts";
+import type { SeenClient } from "../sampling/seen-clients.ts";
 import { searchedText } from "../sampling/texts.ts";
 import { everyRow } from "./every-row.ts";
 import type { Finding } from "./finding.ts";
@@ -17,7 +17,7 @@ export function modernClients(finding: Finding): SessionRow[] {
   const listening = new Map(window.snapshot("sessions", options).rows.map((row) => [row.peer, row]));
   const running = runningByPeer(finding);
   const rows: SessionRow[] = [];
-  for (const seen of sampled.samples.calls.clients()) {
+  for (const seen of sampled.samples.clients) {
     const { peer } = seen;
     const { client, who, transport, revision } = seen;
     const listens = listening.get(peer);

@@ -1,13 +1,17 @@
 // The view of the present: calls and latencies of the last minutes, open connections, refusals, the last calls.
 import type { Counts, Now, RefusalRow, Series } from "../answers.ts";
-import { type EndedCall, maxCalls } from "../sampling/calls.ts";
+import type { EndedCall } from "../sampling/kept-calls.ts";
 import { Histogram, shownShares } from "../sampling/histogram.ts";
 import { maxReasons } from "../sampling/refusals.ts";
 import { keptSeconds, type Second, type Seconds } from "../sampling/series.ts";
+import type { RecentCalls } from "../../window/index.ts";
 import type { NodePart, SharedView } from "./view.ts";
 
 /** Milliseconds that clocks of nodes differ before their seconds are moved. */
 const sameClockMs = 2000;
+
+/** Last calls that are shown beside the figures. */
+const maxCalls = 30;
 
 interface Part {
   readonly seconds: Seconds;
@@ -18,13 +22,13 @@ interface Part {
 }
 
 export const now: SharedView<"now", Part> = {
-  answer({ sampling }) {
+  answer({ sampling, window }) {
     const { samples } = sampling.ask();
     const time = performance.now();
     return {
-      seconds: samples.series.before(samples.second),
+      seconds: withRecent(samples.series.before(samples.second), window.recent()),
       refusals: samples.refusals.rows(time),
-      calls: samples.calls.rows(time),
+      calls: samples.calls.last(time, maxCalls),
       sampledMs: time - samples.since,
       isEstimate: samples.isEstimate,
     };
@@ -44,6 +48,15 @@ export const now: SharedView<"now", Part> = {
     };
   },
 };
+
+/** The seconds with those before the page was opened, of which only the counts are known. */
+function withRecent({ last, seconds }: Seconds, { from, calls, errors }: RecentCalls): Seconds {
+  const first = last - seconds.length + 1;
+  const earlier: Second[] = [];
+  for (let at = Math.max(from, last - keptSeconds + 1); at < first; at++)
+    earlier.push({ calls: calls[at - from] ?? 0, errors: errors[at - from] ?? 0, durations: [] });
+  return { last, seconds: [...earlier, ...seconds] };
+}
 
 /** The same second of all nodes that know it. */
 type Merged = readonly Second[];

@@ -266,6 +266,7 @@ function report(core: Core, call: Call, response: RpcResponse, durationMs: numbe
     errorCode,
     errorId,
     reason,
+    task: call.taskId,
     transport,
     session,
     principal,

@@ -9,9 +9,13 @@ export type CallOutcome = Pick<RequestEvent, "outcome" | "errorCode" | "errorId"
 
 const ok: CallOutcome = { outcome: "ok" };
 
+/** A result with `isError` counts as an error, too. */
+export function isError(response: RpcResponse): boolean {
+  return "error" in response || response.result["isError"] === true;
+}
+
 export function outcomeOf(call: Call, response: RpcResponse): CallOutcome {
-  const isError = "error" in response || response.result["isError"] === true;
-  if (!isError) return call.cancelled ? { outcome: "cancelled" } : ok;
+  if (!isError(response)) return call.cancelled ? { outcome: "cancelled" } : ok;
   const outcome = call.cancelled ? "cancelled" : "error";
   const errorId = call.failed?.errorId;
   if (!("error" in response)) return { outcome, errorId, reason: textIn(response.result) };

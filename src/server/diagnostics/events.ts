@@ -40,7 +40,10 @@ export interface RequestEvent extends PeerEvent {
   readonly revision: string;
   /** The name and version that the client sends about itself. */
   readonly client?: Implementation | undefined;
+  /** How long the client waited for its answer: for the handle, if the call became a task. */
   readonly durationMs: number;
+  /** The id of the task that the call became, whose end is a `task` event. */
+  readonly task?: string | undefined;
   /** A result with `isError` counts as an error, too. */
   readonly outcome: "ok" | "error" | "cancelled";
   /** The JSON-RPC error code; undefined for a result with `isError`. */

@@ -203,7 +203,7 @@ describe.skipIf(!hasBrowser)("hostile texts", patient, () => {
     // A search comes back to the page, too.
     await screen.go("sessions");
     await page.getByRole("searchbox").fill("<b>nobody</b>");
-    await page.getByText("No session matches “<b>nobody</b>”").waitFor();
+    await page.getByText("No client matches “<b>nobody</b>”").waitFor();
     expect(await page.locator("main b:text('nobody')").count()).toBe(0);
   });
 

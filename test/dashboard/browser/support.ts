@@ -147,6 +147,6 @@ export function bytesIn(text: string): number {
 
 /** The milliseconds that a text such as `12.3 ms` or `1.20 s` stands for. */
 export function msIn(text: string): number {
-  const [, figure, unit] = /^([\d.]+) (ms|s)$/.exec(text) ?? [];
-  return Number(figure ?? Number.NaN) * (unit === "s" ? 1_000 : 1);
+  const [, figure, unit] = /^([\d.]+) (µs|ms|s)$/.exec(text) ?? [];
+  return Number(figure ?? Number.NaN) * ({ µs: 0.001, s: 1_000 }[unit ?? ""] ?? 1);
 }

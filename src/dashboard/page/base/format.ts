@@ -28,9 +28,11 @@ export function formatBytes(bytes: number | undefined): string {
   return `${unit === 0 || value >= 100 ? Math.round(value) : value.toFixed(1)} ${byteUnits[unit]}`;
 }
 
-/** How long something took: `0.42 ms`, `12.3 ms`, `320 ms`, `1.25 s`, `2 m 05 s`. */
+/** How long something took: `420 µs`, `12.3 ms`, `320 ms`, `1.25 s`, `2 m 05 s`. */
 export function formatLatency(ms: number | undefined | null): string {
   if (ms === undefined || ms === null) return nothing;
+  if (ms < 0.001) return "< 1 µs";
+  if (ms < 1) return `${Math.min(999, Math.round(ms * 1_000))} µs`;
   if (ms < 10) return `${ms.toFixed(2)} ms`;
   if (ms < 100) return `${ms.toFixed(1)} ms`;
   if (ms < 1_000) return `${Math.round(ms)} ms`;

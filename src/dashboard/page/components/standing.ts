@@ -7,6 +7,8 @@ export interface Standing<Row> {
   readonly question: string;
   /** Rows of a lower rank stand above the others. */
   readonly rankOf?: (row: Row) => number;
+  /** Whether rows stand as they are given, newest first. New ones then wait while the user looks, or they would push the others. */
+  readonly isGiven?: boolean;
 }
 
 export interface Placing<Row> {
@@ -44,6 +46,10 @@ function place<Row>(placing: Placing<Row>, last: readonly Placed<Row>[] | undefi
   if (isMoving && sorted !== undefined)
     return sorted(rows).map((row) => ({ key: keyOf(row), row, isGone: false }));
   const rest = new Map(rows.map((row) => [keyOf(row), row]));
+  if (standing?.isGiven) {
+    const held = isMoving ? rows.map((row) => ({ key: keyOf(row), row })) : last;
+    return held.map(({ key, row }) => ({ key, row: rest.get(key) ?? row, isGone: false }));
+  }
   const placed: Placed<Row>[] = [];
   for (const { key, row } of last ?? []) {
     const fresh = rest.get(key);

@@ -40,6 +40,8 @@ export interface TableProps<Row> {
   readonly class?: string;
   /** The key of the row that has the focus at first. */
   readonly focused?: string | undefined;
+  /** The key of the row whose facts are shown. */
+  readonly chosen?: string | undefined;
   /** Whether j, k and Enter navigate it. Of two tables on a page only one has the keys. */
   readonly hasKeys?: boolean;
 }
@@ -81,7 +83,14 @@ export function Table<Row>(props: TableProps<Row>): VNode {
           onPointerLeave={() => (isPointed.current = false)}
         >
           {placed.map(({ key, row, isGone }) => (
-            <TableRow key={key} table={props} row={row} isGone={isGone} isFocused={key === props.focused} />
+            <TableRow
+              key={key}
+              table={props}
+              row={row}
+              isGone={isGone}
+              isFocused={key === props.focused}
+              isChosen={key === props.chosen}
+            />
           ))}
         </tbody>
       </table>
@@ -95,10 +104,11 @@ interface TableRowProps<Row> {
   readonly isGone: boolean;
   /** Whether it takes the focus when it is first shown. */
   readonly isFocused: boolean;
+  readonly isChosen: boolean;
 }
 
 /** Drawn again only if the row has changed, so that sorting a table only moves its rows. */
-function TableRow<Row>({ table, row, isGone, isFocused }: TableRowProps<Row>): VNode {
+function TableRow<Row>({ table, row, isGone, isFocused, isChosen }: TableRowProps<Row>): VNode {
   const element = useRef<HTMLTableRowElement>(null);
   useEffect(() => {
     if (isFocused && document.activeElement === document.body) element.current?.focus();
@@ -110,6 +120,7 @@ function TableRow<Row>({ table, row, isGone, isFocused }: TableRowProps<Row>): V
       <tr
         ref={element}
         tabIndex={-1}
+        aria-current={isChosen ? "true" : undefined}
         class={[open && "opens", isGone && "gone", classOf?.(row)].filter(Boolean).join(" ")}
         onClick={(event) => !isControl(event) && open?.()}
         onKeyDown={(event) => event.key === "Enter" && !isControl(event) && open?.()}
@@ -121,7 +132,7 @@ function TableRow<Row>({ table, row, isGone, isFocused }: TableRowProps<Row>): V
         ))}
       </tr>
     );
-  }, [row, columns, isGone]);
+  }, [row, columns, isGone, isChosen]);
 }
 
 interface HeadProps<Row> {

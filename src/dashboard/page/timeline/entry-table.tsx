@@ -11,18 +11,22 @@ export interface EntryTableProps {
   readonly entries: readonly TimelineEntry[];
   readonly now: number;
   readonly marks: ReadonlyMap<string, string> | undefined;
+  /** The id of the entry whose facts are shown. */
+  readonly chosen: string | undefined;
   readonly onOpen: (entry: TimelineEntry) => void;
 }
 
 const shown = 100;
+const newestFirst = { question: "", isGiven: true };
 
-export function EntryTable({ entries, now, marks, onOpen }: EntryTableProps): VNode {
+export function EntryTable(props: EntryTableProps): VNode {
+  const { entries, now, marks, chosen } = props;
   const second = Math.floor(now / 1_000);
   // A hundred rows are not drawn again with each step of a zoom.
-  return useMemo(() => draw({ entries, now, marks, onOpen }), [entries, second, marks?.size]);
+  return useMemo(() => draw(props), [entries, second, marks?.size, chosen]);
 }
 
-function draw({ entries, now, marks, onOpen }: EntryTableProps): VNode {
+function draw({ entries, now, marks, chosen, onOpen }: EntryTableProps): VNode {
   const columns: Column<TimelineEntry>[] = [
     {
       title: "Time",
@@ -54,6 +58,8 @@ function draw({ entries, now, marks, onOpen }: EntryTableProps): VNode {
       rows={entries.slice(-shown).toReversed()}
       keyOf={({ id }) => id}
       onOpen={onOpen}
+      chosen={chosen}
+      standing={newestFirst}
       class="entries"
     />
   );

@@ -115,6 +115,36 @@ export function endedElsewhere(entries: readonly TimelineEntry[]): readonly Time
   });
 }
 
+/** Lets each call that became a task end with its task, with a point where its handle was returned. */
+export function asTasks(entries: readonly TimelineEntry[]): readonly TimelineEntry[] {
+  const tasks = entries.filter(({ lane }) => lane === "tasks");
+  if (tasks.length === 0) return entries;
+  const taskOf = new Map<string, TimelineEntry>();
+  for (const task of tasks) {
+    const call = entries.findLast(
+      ({ id, kind, label, node, startedAt, endedAt = Infinity }) =>
+        kind === "tools/call" &&
+        label === task.label &&
+        node === task.node &&
+        startedAt <= task.startedAt &&
+        task.startedAt <= endedAt &&
+        !taskOf.has(id),
+    );
+    if (call) taskOf.set(call.id, task);
+  }
+  return entries.map((entry) => {
+    const task = taskOf.get(entry.id);
+    if (task === undefined) return entry;
+    const { endedAt, outcome } = task;
+    return {
+      ...entry,
+      endedAt,
+      outcome,
+      points: [...entry.points, { at: task.startedAt, what: "became a task" }],
+    };
+  });
+}
+
 /** The parts of a stream's bar in which its client was away: from each cut to the next resume. */
 export function awayIn({ points, endedAt }: TimelineEntry, now: number): Span[] {
   const away: Span[] = [];

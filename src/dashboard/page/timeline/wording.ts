@@ -41,9 +41,11 @@ export function describe(entry: TimelineEntry, now: number): string {
   return [name, formatTime(startedAt, true), duration, marks, outcome].filter(Boolean).join(", ");
 }
 
-/** How long it took, or how long it has been going on. */
+/** How long it took, or how long it has been going on. Timelines are heard to the millisecond. */
 export function durationOf({ startedAt, endedAt }: TimelineEntry, now: number): string {
   return endedAt === undefined
     ? `${formatLatency(now - startedAt)} so far`
-    : formatLatency(endedAt - startedAt);
+    : endedAt - startedAt < 1
+      ? "< 1 ms"
+      : formatLatency(endedAt - startedAt);
 }

@@ -2,6 +2,8 @@
 import type { ComponentType } from "preact";
 import type { About } from "../../answers.ts";
 import { TryIt } from "../try/try-it.tsx";
+import { Call } from "./call.tsx";
+import { Calls } from "./calls.tsx";
 import { Now } from "./now.tsx";
 import { Sessions } from "./sessions.tsx";
 import { Streams } from "./streams.tsx";
@@ -31,6 +33,14 @@ export interface View {
 
 export const views: readonly View[] = [
   { path: "now", title: "Now", key: "n", component: Now, icon: "M1 9h3l2-6 3 10 2.5-7 1 3H15" },
+  {
+    path: "calls",
+    title: "Calls",
+    key: "c",
+    component: Calls,
+    icon: "M1.5 5.5h10m-3-3 3 3-3 3m6 2h-10m3-3-3 3 3 3",
+  },
+  { path: "call", title: "Call", component: Call, parent: "calls" },
   {
     path: "sessions",
     title: "Sessions",

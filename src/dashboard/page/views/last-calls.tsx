@@ -1,89 +1,32 @@
-// The last calls, with links to the timelines of their clients. They stand still while the pointer is on them.
+// The last calls, each with a link to its page. They stand still while the pointer is on them.
 import type { VNode } from "preact";
-import { useMemo, useRef, useState } from "preact/hooks";
-import type { CallRow, Now } from "../../answers.ts";
-import { formatLatency, formatTime } from "../base/format.ts";
-import { go, hrefOf } from "../base/router.ts";
-import { Badge, type Tone } from "../components/badge.tsx";
-import { type Column, Table } from "../components/table.tsx";
+import type { CallRow } from "../../answers.ts";
+import { hrefOf } from "../base/router.ts";
+import { Table } from "../components/table.tsx";
+import { callColumns, openCall } from "./call-columns.tsx";
 
-interface TimedCall extends CallRow {
-  readonly endedAt: number;
-}
+/** There is little room, and all of them have just ended. */
+const columns = callColumns.filter(({ title }) => title !== "Ended");
 
-const tones: Readonly<Record<CallRow["outcome"], Tone>> = { ok: "plain", error: "bad", cancelled: "warn" };
+const newestFirst = { question: "", isGiven: true };
 
-/** Most calls are tool calls, so only other methods are shown beside the name. */
-function isOther(method: string, name: string | undefined): boolean {
-  return name !== undefined && method !== "tools/call";
-}
-
-const columns: readonly Column<TimedCall>[] = [
-  {
-    title: "Call",
-    line: 1,
-    show: ({ peer, method, name }) => (
-      <a href={hrefOf("session", peer)} title={`${method} ${name ?? ""}`}>
-        {name ?? method} {isOther(method, name) && <span class="muted">{method}</span>}
-      </a>
-    ),
-  },
-  {
-    title: "Latency",
-    width: 84,
-    isFigure: true,
-    line: 1,
-    show: ({ durationMs }) => formatLatency(durationMs),
-  },
-  {
-    title: "Outcome",
-    width: 104,
-    line: 2,
-    show: ({ outcome, errorCode }) => (
-      <Badge tone={tones[outcome]}>{errorCode === undefined ? outcome : `${outcome} ${errorCode}`}</Badge>
-    ),
-  },
-  {
-    title: "Client",
-    width: 160,
-    line: 2,
-    show: ({ client, revision }) => <span title={revision}>{client ?? "unknown"}</span>,
-  },
-  { title: "Ended", width: 80, isFigure: true, line: 2, show: ({ endedAt }) => formatTime(endedAt) },
-];
-
-export function LastCalls({ answer }: { readonly answer: Now }): VNode {
-  const [isHeld, hold] = useState(false);
-  const latest = useMemo(() => timed(answer.calls), [answer]);
-  const shown = useRef(latest);
-  if (!isHeld) shown.current = latest;
+export function LastCalls({ calls }: { readonly calls: readonly CallRow[] }): VNode {
   return (
-    <section
-      class="last-calls"
-      onMouseEnter={() => hold(true)}
-      onMouseLeave={() => hold(false)}
-      onFocusCapture={() => hold(true)}
-      onBlurCapture={() => hold(false)}
-    >
+    <section class="last-calls">
       <h2>
-        Last calls{" "}
-        <span class="muted" aria-live="polite">
-          {isHeld ? "held while you look" : ""}
-        </span>
+        Last calls <a href={hrefOf("calls")}>all that are kept</a>
       </h2>
       <Table
         label="Last calls"
         columns={columns}
-        rows={shown.current}
-        keyOf={(call) => String(shown.current.indexOf(call))}
-        onOpen={({ peer }) => go("session", peer)}
-        empty={<p class="none">No call has ended while you looked. Call a tool, and it stands here.</p>}
+        rows={calls}
+        keyOf={({ id }) => id}
+        onOpen={openCall}
+        standing={newestFirst}
+        empty={
+          <p class="none">No call has ended since the dashboard was opened. Call a tool to see it here.</p>
+        }
       />
     </section>
   );
-}
-
-function timed(calls: readonly CallRow[]): readonly TimedCall[] {
-  const now = Date.now();
-  return calls.map((call) => ({ ...call, endedAt: now - call.agoMs }));
 }

@@ -10,7 +10,7 @@ import { Search } from "../components/search.tsx";
 import { type Column, Table } from "../components/table.tsx";
 
 /** The questions that are answered with rows. */
-type Listed = "sessions" | "streams" | "tools" | "topics";
+type Listed = "calls" | "sessions" | "streams" | "tools" | "topics";
 type RowOf<Name extends Listed> = Answers[Name]["rows"][number];
 
 export interface ListingProps<Name extends Listed> {
@@ -25,6 +25,8 @@ export interface ListingProps<Name extends Listed> {
   /** The columns for one node, or for a cluster. */
   readonly columns: (isCluster: boolean) => readonly Column<RowOf<Name>>[];
   readonly keyOf: (row: RowOf<Name>) => string;
+  /** Whether rows stand as the server sends them, newest first. */
+  readonly isGiven?: boolean;
   /** Rows of a lower rank stand above the others. */
   readonly rankOf?: (row: RowOf<Name>) => number;
   readonly classOf?: (row: RowOf<Name>) => string | undefined;
@@ -77,7 +79,11 @@ export function Listing<Name extends Listed>(props: ListingProps<Name>): VNode {
           label={label}
           columns={columns(nodes.length > 1)}
           rows={rows}
-          standing={{ question: answered.current, ...(props.rankOf && { rankOf: props.rankOf }) }}
+          standing={{
+            question: answered.current,
+            isGiven: props.isGiven === true,
+            ...(props.rankOf && { rankOf: props.rankOf }),
+          }}
           empty={
             <Empty title={`No ${nouns[0]} matches “${answered.current}”`}>
               <button type="button" onClick={clear}>

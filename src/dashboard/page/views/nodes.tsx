@@ -42,7 +42,7 @@ const columns: readonly Column<NodeRow>[] = [
     undefined,
     "How long its answer took",
   ),
-  figure("Sessions", 80, ({ counts }) => formatCount(counts.sessions), 2),
+  figure("Legacy sessions", 116, ({ counts }) => formatCount(counts.sessions), 2),
   figure("Streams", 76, ({ counts }) => formatCount(counts.streams)),
   figure("Running", 76, ({ counts }) => formatCount(counts.inFlight)),
   figure("Memory", 80, ({ memoryBytes }) => formatBytes(memoryBytes)),

@@ -25,15 +25,16 @@ export function Now(): VNode | null {
       <Stats answer={answer} />
       {isQuiet ? answer.sampledMs > settledMs && <NoClient /> : <Plots answer={answer} />}
       <Nodes nodes={answer.nodes} />
-      {!isQuiet && <LastCalls answer={answer} />}
+      {!isQuiet && <LastCalls calls={answer.calls} />}
       {(!isQuiet || answer.refusals.length > 0) && <Refusals refusals={answer.refusals} />}
     </div>
   );
 }
 
-/** Whether no client is connected, and none has called since the page was opened. */
-function isUnused({ counts, calls }: Answer): boolean {
-  return counts.sessions + counts.streams + counts.inFlight + calls.length === 0;
+/** Whether no client is connected, and none has called in the last minutes. */
+function isUnused({ counts, calls, series }: Answer): boolean {
+  const called = series.calls.some((count) => count !== null && count > 0);
+  return !called && counts.sessions + counts.streams + counts.inFlight + calls.length === 0;
 }
 
 const figures: readonly { name: string; hint: string; of: (counts: Counts) => string; view?: string }[] = [

@@ -4,6 +4,8 @@ import type { RefusalRow } from "../../answers.ts";
 import { formatCount, formatDuration } from "../base/format.ts";
 import { type Column, Table } from "../components/table.tsx";
 
+const lastFirst = { question: "", isGiven: true };
+
 const columns: readonly Column<RefusalRow>[] = [
   { title: "Reason", line: 1, show: ({ reason }) => <span title={reason}>{reason}</span> },
   {
@@ -34,8 +36,9 @@ export function Refusals({ refusals }: { readonly refusals: readonly RefusalRow[
         columns={columns}
         rows={refusals}
         keyOf={({ reason, status, errorCode }) => `${status} ${errorCode} ${reason}`}
+        standing={lastFirst}
         hasKeys={false}
-        empty={<p class="none">Nothing was refused while you looked.</p>}
+        empty={<p class="none">The server has refused nothing since the dashboard was opened.</p>}
       />
     </section>
   );

@@ -1,6 +1,6 @@
 // The sessions: the connected clients, their connections, and their problems.
 import type { VNode } from "preact";
-import type { SessionRow } from "../../answers.ts";
+import { maxRows, type SessionRow } from "../../answers.ts";
 import { formatDuration } from "../base/format.ts";
 import { go } from "../base/router.ts";
 import type { Column } from "../components/table.tsx";
@@ -103,17 +103,29 @@ function isBehind({ queuedBytes, streams }: SessionRow): boolean {
 
 const ofOneNode = columns.filter((column) => column !== nodeColumn);
 
+/** Only legacy clients have sessions, which is what Now counts. */
+function Eras({ rows }: { readonly rows: readonly SessionRow[] }): VNode | null {
+  if (rows.length === maxRows) return null;
+  const legacy = rows.filter(({ era }) => era === "legacy").length;
+  return (
+    <span class="note">
+      {legacy} legacy {legacy === 1 ? "session" : "sessions"}, {rows.length - legacy} modern without one
+    </span>
+  );
+}
+
 export function Sessions(): VNode {
   return (
     <Listing
       name="sessions"
       label="Sessions"
-      nouns={["session", "sessions"]}
+      nouns={["client", "clients"]}
       everyMs={2_000}
       hint="Client, person, revision, node"
       columns={(isCluster) => (isCluster ? columns : ofOneNode)}
       keyOf={({ peer }) => peer}
       onOpen={({ peer }) => go("session", peer)}
+      note={(rows) => <Eras rows={rows} />}
       empty={<NoClient />}
     />
   );

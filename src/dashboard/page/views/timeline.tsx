@@ -1,6 +1,6 @@
 // The timeline of one client: its calls, its questions, pushes to it, its streams and tasks.
 import type { VNode } from "preact";
-import { useMemo, useState } from "preact/hooks";
+import { useEffect, useMemo, useState } from "preact/hooks";
 import { lanes, type NodeRow, type Timeline as Answer, type TimelineEntry } from "../../answers.ts";
 import { formatCount, formatDuration, formatTime } from "../base/format.ts";
 import { type Binding, useKeys } from "../base/keyboard.ts";
@@ -10,17 +10,19 @@ import { Actions } from "../timeline/actions.tsx";
 import { Chart } from "../timeline/chart.tsx";
 import { useFollowed } from "../timeline/entries.ts";
 import { EntryTable } from "../timeline/entry-table.tsx";
-import { endedElsewhere } from "../timeline/layout.ts";
+import { asTasks, endedElsewhere } from "../timeline/layout.ts";
 import { Panel } from "../timeline/panel.tsx";
+import { describeMissing, findWanted, readWanted, type WantedCall } from "../timeline/wanted.ts";
 import { useNow, useTimeWindow } from "../timeline/window.ts";
 
 /** `rest` has the name of the client, which stands in the address. */
-export function Timeline({ rest: [peer = ""] }: { readonly rest: readonly string[] }): VNode {
+export function Timeline({ rest: [peer = "", link] }: { readonly rest: readonly string[] }): VNode {
   const { timeline, entries: heard, error, aheadMs } = useFollowed(peer);
-  const entries = useMemo(() => endedElsewhere(heard), [heard]);
+  const entries = useMemo(() => asTasks(endedElsewhere(heard)), [heard]);
   const now = useNow(aheadMs, 250);
   const window = useTimeWindow(now);
   const { chosen, isOpen, open, close } = useSelection(entries, window.reveal);
+  const missing = useWanted(link, heard, { aheadMs, open, reveal: window.reveal });
   if (timeline === undefined)
     return error === undefined ? <p class="muted">Asking…</p> : <Empty title={error.message} />;
   const { since } = timeline;
@@ -29,6 +31,7 @@ export function Timeline({ rest: [peer = ""] }: { readonly rest: readonly string
   return (
     <section class="timeline">
       <Head timeline={timeline} now={now} />
+      {missing && <p class="muted">{describeMissing(missing)}</p>}
       <Actions peer={peer} window={window} all={all} mayEnd={timeline.session?.era === "legacy"} />
       <div class="timeline-body">
         <div class="timeline-main">
@@ -47,7 +50,13 @@ export function Timeline({ rest: [peer = ""] }: { readonly rest: readonly string
             </Empty>
           )}
           {entries.length > 0 && (
-            <EntryTable entries={entries} now={now} marks={marks} onOpen={(entry) => open([entry])} />
+            <EntryTable
+              entries={entries}
+              now={now}
+              marks={marks}
+              chosen={isOpen ? chosen[0]?.id : undefined}
+              onOpen={(entry) => open([entry])}
+            />
           )}
         </div>
         {isOpen && (
@@ -101,6 +110,30 @@ function useSelection(entries: readonly TimelineEntry[], reveal: (at: number) =>
     },
     close,
   };
+}
+
+interface Finder {
+  readonly aheadMs: number;
+  readonly open: Selection["open"];
+  readonly reveal: (at: number) => void;
+}
+
+/** Selects the call that the address names, once it is there. Returns it until then. */
+function useWanted(
+  link: string | undefined,
+  entries: readonly TimelineEntry[],
+  { aheadMs, open, reveal }: Finder,
+): WantedCall | undefined {
+  const [wanted, setWanted] = useState<WantedCall>();
+  useEffect(() => setWanted(readWanted(link)), [link]);
+  useEffect(() => {
+    const found = wanted && findWanted(entries, wanted, aheadMs);
+    if (found === undefined) return;
+    setWanted(undefined);
+    open([found]);
+    reveal(found.startedAt);
+  }, [wanted, entries]);
+  return wanted;
 }
 
 function Head({ timeline, now }: { readonly timeline: Answer; readonly now: number }): VNode {
