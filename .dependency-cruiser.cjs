@@ -68,14 +68,15 @@ module.exports = {
         path: "^src/",
         pathNot: [
           "^src/dashboard/",
-          "^src/(base|protocol|diagnostics)/",
+          "^src/(base|protocol)/",
           "^src/(client|window|transports/(node|fetch))/index\\.ts$",
         ],
       },
     },
     {
       name: "page-imports-no-server",
-      comment: "The dashboard's page runs in a browser: it is a client, and shares protocol data with servers",
+      comment:
+        "The dashboard's page runs in a browser: it is a client, and shares protocol data with servers",
       severity: "error",
       from: { path: "^src/dashboard/page/" },
       to: {

@@ -1,48 +1,58 @@
-import { defineConfig } from "vitest/config";
+import { defineConfig, type TestProjectInlineConfiguration } from "vitest/config";
+import { laterFiles, LeftOut } from "./test/support/left-out.ts";
 
-/** Kills, outages and whole clusters, which take minutes: `.ci/run` runs them with HALYARD_CLUSTER=1. */
-const clusters = [
-  "test/cluster/{conformance,kills,run,engine-budget,engine-cut-off,engine-data-loss,engine-deliveries,engine-slow}.test.ts",
-  "test/cluster/redis/outages.test.ts",
-  "test/server/tasks/cluster.test.ts",
-];
-
-/** Other files of many seconds, with which `npm test` would take more than six minutes: `.ci/run` runs them with HALYARD_SLOW=1. */
-const slow = [
-  "test/backplane/contract.test.ts",
-  "test/browser/{client,cross-origin,example,oauth,oauth-trouble,outages}.test.ts",
-  "test/client/hostile/hostile-servers.test.ts",
-  "test/client/interop/everything.test.ts",
-  "test/client/oauth/{examples,refresh-races,store-processes}.test.ts",
-  "test/client/stdio/shutdown.test.ts",
-  "test/compilers/declarations.test.ts",
-  "test/conformance/client.test.ts",
-  "test/dashboard/{timeline-page,attacks-memory,silence}.test.ts",
-  "test/dashboard/browser/{cluster,many-sessions,reading,safety,timeline,try-it,views}.test.ts",
-  "test/faults/{asking-memory,http-memory,left-behind,message-memory}.test.ts",
-  "test/hostile/hostile.test.ts",
-  "test/interop/{asking,conversations,official-clients,tasks}.test.ts",
-  "test/protocol/new-revision.test.ts",
-];
-
-/** The files that this run leaves out. */
-const exclude = Object.entries({ HALYARD_CLUSTER: clusters, HALYARD_SLOW: slow }).flatMap(([flag, files]) =>
-  process.env[flag] === "1" ? [] : files,
-);
+/** Tests that cut, halt and kill, which run after the others, without those as neighbours. */
+const outages = ["test/{chaos,client/chaos,cluster}/**/*.test.ts"];
+/** Tests that install something from the registry, which would slow down the others: they run last. */
+const installing = ["test/**/*.registry.test.ts"];
 
 // Tests import "halyard" as users do: the built package, found through its own exports.
-export default defineConfig({
-  test: {
-    include: ["test/**/*.test.ts"],
-    exclude,
-    typecheck: { enabled: true, include: ["test/**/*.test-d.ts"], tsconfig: "test/tsconfig.json" },
-    // Every message that a test client hears is checked against the official schema of its revision.
-    globalSetup: ["test/support/schemas/compile.ts"],
-    setupFiles: ["test/support/schemas/setup.ts"],
-    testTimeout: 20_000,
-    // A process that starts may take seconds where others are at work.
-    expect: { poll: { timeout: 15_000, interval: 5 } },
-    // Vitest leaves one core free, which on two would be half of the machine.
-    maxWorkers: 2,
-  },
+export default defineConfig(({ mode }) => {
+  // `npm run test:all` is `--mode all`. The variable tells the tests, and this file when a project reads it again.
+  process.env["HALYARD_TIER"] ??= mode === "all" ? "all" : "first";
+  const isEverything = process.env["HALYARD_TIER"] === "all";
+  const later = isEverything ? [] : [laterFiles];
+
+  /** The projects of one group run together, the groups one after the other. */
+  function project(
+    groupOrder: number,
+    name: string,
+    test: TestProjectInlineConfiguration["test"],
+  ): TestProjectInlineConfiguration {
+    return { extends: true, test: { name, sequence: { groupOrder }, ...test } };
+  }
+
+  return {
+    test: {
+      projects: [
+        project(0, "tests", {
+          include: ["test/**/*.test.ts"],
+          exclude: [...outages, ...installing, ...later],
+          // `npm run check:types` checks these files too.
+          typecheck: {
+            enabled: isEverything,
+            include: ["test/**/*.test-d.ts"],
+            tsconfig: "test/tsconfig.json",
+          },
+        }),
+        project(1, "outages", { include: outages, exclude: later }),
+        project(2, "registry", { include: installing, exclude: later }),
+      ],
+      reporters: [
+        "default",
+        ...(process.env["GITHUB_ACTIONS"] === "true" ? ["github-actions"] : []),
+        ...(isEverything ? [] : [new LeftOut()]),
+      ],
+      // Every message that a test client hears is checked against the official schema of its revision.
+      globalSetup: ["test/support/schemas/compile.ts"],
+      setupFiles: ["test/support/schemas/setup.ts"],
+      testTimeout: 20_000,
+      // A process that starts may take seconds where others are at work.
+      expect: { poll: { timeout: 15_000, interval: 5 } },
+      // Vitest leaves one core free, which on two would be half of the machine.
+      maxWorkers: 2,
+      // Node loads the package, as it does for users. Vitest would transform it for each test file.
+      server: { deps: { external: [/\/dist\//] } },
+    },
+  };
 });

@@ -4,7 +4,7 @@ import { gzipSync } from "node:zlib";
 import { build, type Plugin } from "esbuild";
 
 const pageFolder = "src/dashboard/page";
-/** What the page may cost those who install the package: the client and the plots are half of it. */
+/** Budget of the page in bytes: the client and the plots are half of it. */
 const mostBytes = 250_000;
 
 /** A seventh of the page would check the results of tools against their schemas: the client works without, and says so. */

@@ -1,6 +1,6 @@
 // Builds the package: a file for each entry and a few that they share, since every file costs time when it is loaded, and the
 // declarations that the entries reach. It checks no types: `npm run check:types` does.
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { relative, resolve } from "node:path";
 import { dirname, join } from "node:path/posix";
 import { build, type BuildOptions, type Plugin } from "esbuild";
@@ -18,6 +18,9 @@ const core = new Set(["halyard", "halyard/transport"]);
 /** A client loads no server, and no OAuth either. */
 const client = "halyard/client";
 const oauth = "src/client/oauth/";
+
+/** The source of a file that is loaded with others rather than from a file of its own may have so many bytes. */
+const maxFragmentBytes = 4000;
 
 const settings = {
   bundle: true,
@@ -58,7 +61,8 @@ async function bundle(): Promise<[string, string][]> {
 /**
  * Widens what entries reach, since what the same entries reach becomes one file, and few large files load faster than many small ones.
  * Every server reaches the core; every file that is loaded by itself reaches all that servers and clients share. What a client loads
- * later reaches what it has loaded at once, and what any such part shares with servers; so does what it loads later of theirs.
+ * later reaches what it has loaded at once, what any such part shares with servers, and the fragments of several parts; so does what it
+ * loads later of theirs.
  */
 async function widenReach(): Promise<Plugin> {
   const isClient = ({ name }: Entry): boolean => name.startsWith(client);
@@ -77,12 +81,14 @@ async function widenReach(): Promise<Plugin> {
   );
   const sharedLater = sharedBy((await reachOf(parts)).atOnce);
   const loaded = [...ofEntries.atOnce].filter((file) => !clientEntries.includes(file));
+  const elsewhere = new Set([...ofClients.atOnce, ...ofServers.atOnce, ...parts]);
+  const fragments = await fragmentsOf(parts, elsewhere);
   const ofCore = entries.filter(({ name }) => core.has(name)).map(({ source }) => source);
   const lateOfServers = [...ofClients.later].filter((file) => ofServers.atOnce.has(file));
   const added = new Map([
     ...[...clients, ...ofClients.later].map((file) => [file, shared] as const),
     ...lateOfServers.map((file) => [file, [...shared, ...sharedLater]] as const),
-    ...parts.map((file) => [file, [...shared, ...sharedLater, ...loaded]] as const),
+    ...parts.map((file) => [file, [...shared, ...sharedLater, ...loaded, ...fragments]] as const),
     ...servers.map((file) => [file, [...ofCore, ...shared, ...sharedLater]] as const),
   ]);
   return {
@@ -95,6 +101,19 @@ async function widenReach(): Promise<Plugin> {
         return { loader: "ts", contents: [readFileSync(path, "utf8"), ...lines].join("\n") };
       }),
   };
+}
+
+/**
+ * The small files that several of these import at once, and nothing in `elsewhere` does: each set of importers would make a file of
+ * its own of them.
+ */
+async function fragmentsOf(entryPoints: string[], elsewhere: ReadonlySet<string>): Promise<string[]> {
+  const importers = new Map<string, number>();
+  for (const entry of entryPoints)
+    for (const file of (await reachOf([entry])).atOnce) importers.set(file, (importers.get(file) ?? 0) + 1);
+  return [...importers]
+    .filter(([file, count]) => count > 1 && !elsewhere.has(file) && statSync(file).size <= maxFragmentBytes)
+    .map(([file]) => file);
 }
 
 /** The files that these import at once, and those files in turn; and the files that are imported later, by whichever file. */

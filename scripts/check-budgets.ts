@@ -1,5 +1,5 @@
 // What Halyard costs those who use it: packages and bytes installed, bytes bundled, work for their compiler.
-// Needs the built package (`npm run build`).
+// Each budget leaves 2 % room. Past it, drop what is too much, or raise it and say why in the commit. Needs the built package.
 import { execFileSync } from "node:child_process";
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { isBuiltin } from "node:module";
@@ -10,7 +10,7 @@ import { readEntries } from "./entries.ts";
 import { endWith } from "./outcome.ts";
 
 const problems: string[] = [];
-/** Where the entries are found when they are bundled from their sources, which says what each file of those costs. */
+/** The source of each entry: bundling from sources tells what each source file costs. */
 const fromSources = Object.fromEntries(readEntries().map(({ name, source }) => [name, `./${source}`]));
 /** The formats count with it: of servers only the validator checks them. */
 const validator = ["src/protocol/schema/json-schema", "src/protocol/formats/"];
@@ -28,8 +28,8 @@ measureInstallation();
 // The aims are 120,000 and 160,000: what is over them are the limits by caller, the checks of options and of results, methods of
 // one's own, errors that say what to do, and the logs of sessions: a process alone keeps them as the nodes of a cluster do, which
 // takes 11,000 and 36,000 bytes more than a second, simpler path of its own, and saves that path.
-await measureBundle("stdio", 222_000);
-await measureBundle("http", 308_000);
+await measureBundle("stdio", 223_500);
+await measureBundle("http", 311_000);
 await measureAuth();
 await measureOneName();
 await measureClient();
@@ -117,7 +117,7 @@ async function measureAuth(): Promise<void> {
   report("  gzip", gzip - without.gzip);
 }
 
-/** Whoever imports one small name gets little else: bundlers can drop the rest of the files that entries share. */
+/** An import of one small name brings little else: bundlers can drop the rest of the files that entries share. */
 async function measureOneName(): Promise<void> {
   const { bytes } = await bundle([], {
     stdin: { contents: 'export { text } from "halyard";', resolveDir: "." },
@@ -144,15 +144,15 @@ async function measureClient(): Promise<void> {
   const sources = await bundle([], split);
   const connected = await bundle([], split, ofHttpClient);
   const whole = await bundle([], { ...split, splitting: false });
-  hold("bundled client for browsers, bytes minified", published.bytes, 69_500, largestOf(sources.parts));
+  hold("bundled client for browsers, bytes minified", published.bytes, 70_500, largestOf(sources.parts));
   report("  gzip", published.gzip);
   for (const [folder, bytes] of byFolder(sources.parts)) report(`    ${folder}`, bytes);
   hold("  more than bundled from single files", published.bytes - sources.bytes, 500, droppableRemedy);
   // 700 of these bytes name the CORS headers that a server lacks, and tell credentials of servers, replies and people who sign in.
-  hold("  with what calls over HTTP load", connected.bytes, 114_000, largestOf(connected.parts));
+  hold("  with what calls over HTTP load", connected.bytes, 115_000, largestOf(connected.parts));
   report("  gzip", connected.gzip);
   // 2,900 of these bytes are the formats of forms, by the same code as the validator's.
-  hold("  with everything, in one file", whole.bytes, 175_500, largestOf(whole.parts));
+  hold("  with everything, in one file", whole.bytes, 178_500, largestOf(whole.parts));
   report("  gzip", whole.gzip);
   const strangers = [...whole.parts.keys()].filter((file) => !sharedWithClient.test(file));
   if (strangers.length > 0)

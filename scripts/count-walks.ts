@@ -1,5 +1,5 @@
 // Counts how many files and functions of `src/` one request crosses, from the coverage that V8 takes. Prints them; with
-// --check it compares the totals with the table in ARCHITECTURE.md, where 2 % may differ, with --write it renews that table.
+// --check it compares the totals with the table in docs/internals/package.md, where 2 % may differ, with --write it renews that table.
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import type { Profiler } from "node:inspector";
 import { Session } from "node:inspector/promises";
@@ -12,12 +12,12 @@ import { filesBelow } from "./files.ts";
 import { endWith } from "./outcome.ts";
 import { addTools, type Walk, walks } from "./walks.ts";
 
-/** How often a walk is counted: what not every run crosses is no part of it, such as a timer that happened to fire. */
+/** How often a walk is counted. Only functions that every run crosses belong to it, so a timer that happens to fire does not. */
 const RUNS = 3;
 const WARM_UP = 3;
-/** What follows an answer, such as taking leave of its socket, is part of its walk. */
+/** A walk includes the work just after the response, such as cleaning up its socket. */
 const SETTLE_MS = 30;
-const PAGE = "ARCHITECTURE.md";
+const PAGE = "docs/internals/package.md";
 /** How much a total may differ from the table: a function that runs on some machines only must not fail the check. */
 const TOLERANCE = 0.02;
 

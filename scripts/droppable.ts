@@ -56,7 +56,8 @@ function insert(at: number, text: string): Edit {
 /** The unmarked calls in a value that has nothing else that could do something; undefined where it has. */
 function callsIn(value: ts.Expression): ts.Expression[] | undefined {
   if (ts.isCallExpression(value) || ts.isNewExpression(value)) {
-    const inside = callsInAll(value.arguments ?? []);
+    const given = value.arguments ?? [];
+    const inside = given.some(calculates) ? undefined : callsInAll(given);
     if (isMarked(value)) return inside;
     return ts.isIdentifier(value.expression) && inside ? [value, ...inside] : undefined;
   }
@@ -73,6 +74,11 @@ function callsInAll(values: readonly ts.Expression[]): ts.Expression[] | undefin
   return calls.includes(undefined) ? undefined : (calls as ts.Expression[][]).flat();
 }
 
+/** Whether a value has arithmetic in it, for which esbuild keeps a marked call that it is passed to. */
+function calculates(value: ts.Node): boolean {
+  return ts.isBinaryExpression(value) || ts.forEachChild(value, calculates) === true;
+}
+
 /** Whether the bundler that built this has marked it. */
 function isMarked(value: ts.Expression): boolean {
   return value.getFullText().trimStart().startsWith(PURE);
@@ -84,11 +90,10 @@ function valueOf(property: ts.ObjectLiteralElementLike): ts.Expression | undefin
   return ts.isPropertyAssignment(property) ? property.initializer : (property.name as ts.Expression);
 }
 
-/** Whether every bundler sees that evaluating it does nothing else. */
+/** Whether every bundler sees that evaluating it does nothing else. They doubt arithmetic: it could call a method of an object. */
 function isPlain(value: ts.Expression): boolean {
   if (ts.isClassExpression(value)) return value.members.every(isPlainMember);
   if (ts.isPrefixUnaryExpression(value)) return isPlain(value.operand);
-  if (ts.isBinaryExpression(value)) return isPlain(value.left) && isPlain(value.right);
   return (
     ts.isLiteralExpression(value) ||
     ts.isIdentifier(value) ||

@@ -3,7 +3,7 @@ import type { McpServer as Server } from "halyard";
 
 /** One walk: what happens before it is counted, and what is counted. */
 export interface Walk {
-  /** Its name in the table of ARCHITECTURE.md. */
+  /** Its name in the table of docs/internals/package.md. */
   readonly name: string;
   /** Makes ready for one run, and returns it. */
   prepare(server: Server, url: string): Promise<() => Promise<void>>;

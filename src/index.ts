@@ -52,7 +52,7 @@ export type {
   ToolAnnotations,
   ToolSchema,
 } from "./protocol/model.ts";
-export type { TemplateParams } from "./protocol/template-params.ts";
+export type { TemplateParams } from "./protocol/uri-template.ts";
 export { UriTemplate } from "./protocol/uri-template.ts";
 export type { AnySchema, JsonSchema } from "./protocol/schema/compile.ts";
 export type { StandardSchema } from "./protocol/schema/standard.ts";
@@ -64,7 +64,7 @@ export {
   result,
   text,
   ToolResult,
-} from "./server/results/results.ts";
+} from "./server/catalogue/results.ts";
 export type { RequestStateOptions } from "./server/request-state/options.ts";
 export type { CompletionHandler } from "./server/catalogue/completers.ts";
 export type { MethodDefinition, RequestHandler } from "./server/catalogue/methods.ts";
@@ -86,9 +86,9 @@ export type {
 export type { Collection, ResourceCollection } from "./server/catalogue/collections.ts";
 export type { Context } from "./server/context/context.ts";
 export type { NotificationSource } from "./server/calls/notifications.ts";
-export type { ServerEvent, SessionEnd } from "./diagnostics/events.ts";
+export type { ServerEvent, SessionEnd } from "./server/diagnostics/events.ts";
 export type { Extension } from "./server/catalogue/extensions.ts";
-export type { Logger } from "./diagnostics/logger.ts";
+export type { Logger } from "./base/logging/logger.ts";
 export type {
   IncomingRequest,
   MethodMiddleware,
@@ -97,10 +97,10 @@ export type {
 } from "./server/calls/middleware.ts";
 export type { ServerOptions } from "./server/options.ts";
 export type { ServerLimits } from "./server/settings/limits.ts";
-export type { ServerMode } from "./server/settings/settings.ts";
+export type { ServerMode } from "./server/settings/options.ts";
 export type { Push } from "./server/push.ts";
 export type { Servable } from "./server/calls/port.ts";
 export { type ClusterView, McpServer } from "./server/server.ts";
-export type { Backplane } from "./backplane/backplane.ts";
-export type { ClusterNode } from "./backplane/presence.ts";
+export type { Backplane } from "./cluster/node/backplane.ts";
+export type { ClusterNode } from "./cluster/node/presence.ts";
 export type { JsonObject, RequestId } from "./base/wire/message.ts";

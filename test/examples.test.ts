@@ -4,6 +4,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import type { JsonObject } from "halyard";
+import { connect } from "halyard/client";
 import { describe, expect, test } from "vitest";
 import { startDemo } from "./support/demo.ts";
 import { readDocument } from "./support/documents.ts";
@@ -150,7 +151,7 @@ describe("examples", () => {
     expect(source).toMatch(/^\/\/ [A-Z].*[.]\n/);
     const imported = [...source.matchAll(/^import .*?from "(.+)";$/gm)].map(([, name]) => name);
     const allowed =
-      /^(?:halyard|halyard\/(?:auth|client|client\/oauth|cluster|dashboard|fetch|node|stdio)|esbuild|zod|node:.+|\.\.?\/.+)$/;
+      /^(?:halyard|halyard\/(?:auth|client|client\/oauth|cluster|dashboard|fetch|node|stdio|window)|esbuild|zod|node:.+|\.\.?\/.+)$/;
     expect(imported.filter((name) => !allowed.test(name ?? ""))).toEqual([]);
   });
 
@@ -178,6 +179,39 @@ describe("examples", () => {
     });
     expect(converted).toMatchObject({ content: [{ text: "26.2 miles = 42.16 kilometres" }] });
     expect(refused).toMatchObject({ isError: true });
+  });
+});
+
+describe("examples/terminal-dashboard", () => {
+  test("prints the clients and the last calls, and says why one failed", async () => {
+    const command = `${process.execPath} --import tsx examples/terminal-dashboard/main.ts`;
+    const child = spawn("sh", ["-c", `exec ${command}`], {
+      cwd: root,
+      env: { ...process.env, PORT: "0" },
+      stdio: ["ignore", "pipe", "inherit"],
+    });
+    let printed = "";
+    child.stdout.setEncoding("utf8").on("data", (text: string) => (printed += text));
+    const url = await eventually(() => {
+      const [found] = /http:\/\/127\.0\.0\.1:\d+\/mcp/.exec(printed) ?? [];
+      expect(found).toBeDefined();
+      return String(found);
+    });
+    const client = await connect(url, {
+      revision: "2025-11-25",
+      info: { name: "visitor", version: "2" },
+    });
+    await client.callTool("greet", { name: "Ada" });
+    await client.callTool("greet", { name: "nobody" }).catch(() => {});
+    await eventually(() => {
+      const last = printed.slice(printed.lastIndexOf("greeter 1.0.0"));
+      expect(last).toMatch(/^greeter 1\.0\.0: 1 sessions, /);
+      expect(last).toMatch(/^visitor 2 +127\.0\.0\.1 +http +2025-11-25 +0 running/m);
+      expect(last).toMatch(/^visitor 2 +tools\/call +greet +\d+\.\d ms +ok$/m);
+      expect(last).toMatch(/^visitor 2 +tools\/call +greet +\d+\.\d ms +error +.*error id \w+/m);
+    });
+    await client.close();
+    child.kill();
   });
 });
 

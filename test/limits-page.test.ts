@@ -58,9 +58,13 @@ test("defaultCallerLimits are those of the page", () => {
 });
 
 test("every time of a client that has a default is on the page", () => {
-  const declared = ["settings/options", "settings/limits", "oauth/settings/options"].map((file) =>
-    readDocument(`dist/client/${file}.d.ts`),
-  );
+  const declared = [
+    "settings/options",
+    "settings/call-options",
+    "settings/command",
+    "settings/limits",
+    "oauth/settings/options",
+  ].map((file) => readDocument(`dist/client/${file}.d.ts`));
   const defaults = declared
     .join("\n")
     .matchAll(/@default \{[^}]*\}\s+\*\/\s+readonly (\w+)\??: number(?: \| undefined)?;/g);
@@ -217,7 +221,7 @@ async function probeWaitingOutput(limit: number): Promise<void> {
 }
 
 async function probeGrace(limit: number): Promise<void> {
-  // The time that is left is measured too, and must not go on by itself.
+  // A test below measures the remaining time, so the clock must stand still.
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"] });
   const server = new McpServer(info);
   server.tool("hang", {}, () => new Promise<string>(() => {}));

@@ -1,4 +1,4 @@
-// Mistakes of another round of newcomers, over the whole package: each row is what somebody writes, and the whole text that they read.
+// Mistakes of newcomers, over the whole package: each row has the code and the whole error message.
 import { gzipSync } from "node:zlib";
 import { McpServer, text } from "halyard";
 import { bearerAuth } from "halyard/auth";

@@ -208,6 +208,7 @@ describe("public entries", () => {
         "defaultCallerLimits",
         "defaultHttpLimits",
         "nodeHandler",
+        "nodeSite",
         "serveHttp",
       ]
     `);
@@ -215,6 +216,7 @@ describe("public entries", () => {
       [
         "CallerLimits",
         "CorsOptions",
+        "EndpointDashboard",
         "HttpLimits",
         "HttpOptions",
         "HttpRequest",
@@ -222,8 +224,15 @@ describe("public entries", () => {
         "HttpStats",
         "LegacySseOptions",
         "NodeHandler",
+        "NodeSiteHandler",
         "RateLimitOptions",
         "ServeHttpOptions",
+        "ServedEndpoint",
+        "Site",
+        "SiteBody",
+        "SiteBodyLimits",
+        "SiteReply",
+        "SiteRequest",
       ]
     `);
   });
@@ -234,19 +243,28 @@ describe("public entries", () => {
         "defaultCallerLimits",
         "defaultHttpLimits",
         "fetchHandler",
+        "fetchSite",
       ]
     `);
     expect(names("halyard/fetch", (kind) => kind === "type")).toMatchInlineSnapshot(`
       [
         "CallerLimits",
         "CorsOptions",
+        "EndpointDashboard",
         "FetchHandler",
+        "FetchSiteHandler",
         "HttpLimits",
         "HttpOptions",
         "HttpRequest",
         "HttpStats",
         "LegacySseOptions",
         "RateLimitOptions",
+        "ServedEndpoint",
+        "Site",
+        "SiteBody",
+        "SiteBodyLimits",
+        "SiteReply",
+        "SiteRequest",
       ]
     `);
   });
@@ -508,6 +526,55 @@ describe("public entries", () => {
       [
         "Dashboard",
         "DashboardOptions",
+      ]
+    `);
+  });
+
+  test("halyard/window exports these values and types", () => {
+    expect(names("halyard/window", (kind) => kind !== "type")).toMatchInlineSnapshot(`
+      [
+        "describePeer",
+        "textWithoutSecrets",
+        "windowOf",
+        "withoutSecrets",
+      ]
+    `);
+    expect(names("halyard/window", (kind) => kind === "type")).toMatchInlineSnapshot(`
+      [
+        "AnswerTaker",
+        "AroundCall",
+        "AroundHook",
+        "CallEnd",
+        "CallView",
+        "Follow",
+        "FollowOptions",
+        "Followed",
+        "FollowedCall",
+        "FollowedEvent",
+        "FollowedItem",
+        "FollowedMessage",
+        "FollowedStream",
+        "FollowedStreamRef",
+        "Follower",
+        "IntroductionTaker",
+        "KnownPeer",
+        "NodeAnswerer",
+        "NodeView",
+        "Observer",
+        "PeerEnd",
+        "PeerView",
+        "ServerWindow",
+        "SessionView",
+        "SnapshotOptions",
+        "SnapshotPage",
+        "StreamView",
+        "SubscriptionView",
+        "TaskView",
+        "ToolView",
+        "Views",
+        "WindowCounts",
+        "WindowNodes",
+        "WindowServer",
       ]
     `);
   });

@@ -79,7 +79,7 @@ describe("samples", () => {
   });
   afterAll(() => redis?.stop());
 
-  // With its types removed, and nothing else rewritten: what runs here is JavaScript that anybody can paste into a file.
+  // With its types removed, and nothing else rewritten: the JavaScript that runs here can be pasted into a file.
   test.concurrent.each(single.map((sample) => [sample.name, sample] as const))(
     "%s runs as JavaScript",
     { timeout: 60_000 },

@@ -1,4 +1,4 @@
-// Every option of every entry point, read off its type and written wrongly: each is refused, and the right name is told.
+// Every option of every entry point, read from its type and misspelled: each is refused, and the error names the right one.
 import { McpServer } from "halyard";
 import { bearerAuth } from "halyard/auth";
 import { nodeHandler } from "halyard/node";
@@ -83,7 +83,7 @@ test("the paths go as deep as the options do", () => {
   );
 });
 
-test("bearerAuth refuses the scope that nobody would have needed", () => {
+test("bearerAuth refuses the scope that no definition needs", () => {
   const mistake = { ...bearer, requiredScope: ["admin"] };
   expect(() => bearerAuth(mistake as never)).toThrow(
     "bearerAuth: requiredScope is not an option: did you mean requiredScopes?",

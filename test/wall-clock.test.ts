@@ -1,20 +1,22 @@
 // Durations are measured with `performance.now()`, since the clock on the wall can be set. This table has the files that may read it.
 import { readdirSync, readFileSync } from "node:fs";
+import { sep } from "node:path";
+import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 
-const root = new URL("../src/", import.meta.url).pathname;
+const root = fileURLToPath(new URL("../src/", import.meta.url));
 
 /** What each file needs the time of day for. */
 const readers: Readonly<Record<string, string>> = {
-  "base/async/age.ts": "what must not be kept too long is as old as either clock says",
+  "base/async/timers.ts": "what must not be kept too long is as old as either clock says",
   "auth/claims.ts": "the dates of a token",
   "auth/development.ts": "the dates of a token",
   "auth/introspection.ts": "the dates of a token",
-  "backplane/joined-cluster.ts": "tells other nodes the time of this machine",
-  "backplane/lone-cluster.ts": "the time of the only node",
-  "backplane/presence.ts": "how far the clocks of other nodes differ",
+  "cluster/node/joined-cluster.ts": "tells other nodes the time of this machine",
+  "cluster/node/lone-cluster.ts": "the time of the only node",
+  "cluster/node/presence.ts": "how far the clocks of other nodes differ",
   "client/connection/connection.ts": "`remember()` outlives the process",
-  "client/connection/remembering.ts": "`remember()` outlives the process",
+  "client/connection/verdicts.ts": "`remember()` outlives the process",
   "client/http/failure.ts": "Retry-After may be a date",
   "client/oauth/token-holder.ts": "when a token expires",
   "client/oauth/token-source.ts": "when a token expires, for the store",
@@ -40,7 +42,7 @@ const readers: Readonly<Record<string, string>> = {
   "protocol/principal.ts": "when a token expires",
   "protocol/schema/unrepresentable.ts": "whether a schema takes the date of today",
   "server/request-state/request-state.ts": "sealed state outlives the process",
-  "server/request-state/shared-keys.ts": "keys that nodes share outlive the process",
+  "server/request-state/keys.ts": "keys that nodes share outlive the process",
   "server/request-state/single-use.ts": "sealed state outlives the process",
   "server/tasks/begin.ts": "the protocol has dates",
   "server/tasks/table.ts": "the protocol has dates",
@@ -55,5 +57,7 @@ test("only what has to do with dates reads the clock on the wall", () => {
     const code = readFileSync(`${root}${path}`, "utf8").replaceAll(/^\s*(?:\*|\/\/).*$/gm, "");
     return /\bDate\.now\b|\bnew Date\(\)/.test(code);
   });
-  expect(reading.toSorted()).toEqual(Object.keys(readers).toSorted());
+  expect(reading.map((path) => path.replaceAll(sep, "/")).toSorted()).toEqual(
+    Object.keys(readers).toSorted(),
+  );
 });

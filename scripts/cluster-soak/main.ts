@@ -1,5 +1,5 @@
 // Kills random nodes of a cluster under load, or cuts random connections of one process, hundreds of times, and counts what clients lost,
-// got twice, or waited for in vain.
+// got twice, or never got.
 import { parseArgs } from "node:util";
 import { Attacker } from "./attacker.ts";
 import { type Ending, type Listening, SoakLoad } from "./load.ts";

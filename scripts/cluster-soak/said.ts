@@ -1,4 +1,4 @@
-// What the servers have said that they pushed and changed, and what clients have heard of it.
+// What the servers reported as pushed and changed, and what the clients received of it.
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Listening } from "./load.ts";
 import type { Outcome } from "./results.ts";

@@ -48,8 +48,8 @@ export class TwinLoad implements Listening {
   }
 
   /**
-   * What is lost on a stream that looks open, the next one must say, or the one after it if that opened at the time of the push. One
-   * whose connection was cut may have said it in vain.
+   * Whether a later stream reported the loss: the next one, or the one after it if the next opened at the time of the push. A stream
+   * whose connection was cut may have reported it without reaching the client.
    */
   isNoticed(_session: string, pushedAt: number): boolean {
     const next = this.#openings.filter(({ at, hasGap, isCut }) => at >= pushedAt && (hasGap || !isCut));

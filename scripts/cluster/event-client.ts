@@ -9,18 +9,18 @@ export interface Message {
   readonly error?: { readonly code: number; readonly message: string };
 }
 
-/** What a stream tells its reader. */
+/** Receives the events of a stream. */
 export interface Reader {
   message(message: Message): void;
   /** The connection broke off; the stream is being resumed. */
   broken(): void;
-  /** The stream goes on, on a new connection, after the event with this id. */
+  /** The stream continues on a new connection, after the event with this id. */
   resumed(cursor: string, ms: number): void;
   /** The stream cannot be resumed. */
   lost(error: unknown): void;
 }
 
-/** What the stream of a call tells; that it is lost, the promise of the call says. */
+/** Receives the events of a call's stream. If the stream is lost, the promise of the call rejects instead. */
 export type CallReader = Pick<Reader, "broken" | "resumed">;
 
 const silent: CallReader = { broken() {}, resumed() {} };
@@ -135,7 +135,7 @@ export class EventClient {
     }
   }
 
-  /** Like any client, it tries again where the connection breaks, the balancer finds nobody, or a node asks for patience. */
+  /** Like any client, it tries again if the connection breaks, the balancer finds no node, or a node responds with 503. */
   async #get(headers: Record<string, string>): Promise<Response> {
     for (;;) {
       const response = await fetch(this.#url, { headers: { ...this.#headers(), ...headers } }).catch(

@@ -36,9 +36,16 @@ function membersOf(text: string, { of, prefix = "", only, file }: Members): Limi
   const found = new Map(
     members.map(([, doc = "", name = "", rest = ""]) => [name, { doc: docOf(doc), rest }]),
   );
-  return (only ?? [...found.keys()]).map((name) => {
+  const isInterface = head[0].startsWith("export interface");
+  const isLimit = (name: string): boolean => !isInterface || /^\d+$/.test(found.get(name)?.doc.value ?? "");
+  return (only ?? [...found.keys()].filter(isLimit)).map((name) => {
     const { doc, rest } = found.get(name) ?? missing(`${of}.${name}`);
     if (doc.value === undefined) return fixed(doc, valueOf(text, rest));
+    const value = presetOf(text, name);
+    if (value !== undefined && String(value) !== doc.value)
+      throw new Error(
+        `The doc comment of ${of}.${name} says ${doc.value}, and its table ${value}: src/${file}`,
+      );
     return {
       name: `\`${prefix}${name}\``,
       value: shown(doc.value, name),
@@ -46,6 +53,16 @@ function membersOf(text: string, { of, prefix = "", only, file }: Members): Limi
       past: doc.past,
     };
   });
+}
+
+/** The default that an option has in the table of its file, or in an object of limits; undefined if it has none there. */
+function presetOf(text: string, name: string): number | undefined {
+  const [, preset, limit] =
+    new RegExp(String.raw`^  ${name}: (?:preset\(.*, ([\w* ]+)\)|([\d_]+(?: \* [\d_]+)*)),$`, "m").exec(
+      text,
+    ) ?? [];
+  const expression = preset ?? limit;
+  return expression === undefined ? undefined : valueOf(text, expression);
 }
 
 function constantOf(text: string, name: string): Limit {

@@ -6,7 +6,7 @@ export interface Members {
   readonly of: string;
   /** What stands before the name of each option, such as `limits.`. */
   readonly prefix?: string;
-  /** Those to list; without it, all. */
+  /** Those to list; without it, all that have a number as their default. */
   readonly only?: readonly string[];
 }
 
@@ -30,13 +30,13 @@ export const sections: readonly Section[] = [
     rows: [
       { file: "base/wire/limits.ts", of: "MessageLimits", prefix: "limits." },
       { file: "server/settings/limits.ts", of: "ServerLimits", prefix: "limits." },
-      { file: "server/settings/settings.ts", of: "CoreOptions", only: ["pageSize"] },
+      { file: "server/settings/options.ts", of: "CoreOptions" },
       { file: "protocol/uri.ts", constants: ["maxUriLength"] },
       { file: "base/wire/message.ts", constants: ["maxIdLength"] },
       { file: "server/methods/handshake.ts", constants: ["maxClientLength"] },
       { file: "server/catalogue/tools.ts", constants: ["maxNameLength"] },
       { file: "server/methods/completion.ts", constants: ["maxValues"] },
-      { file: "backplane/engine.ts", constants: ["maxEntryBytes"] },
+      { file: "cluster/engine/engine.ts", constants: ["maxEntryBytes"] },
       { file: "protocol/schema/json-schema/budget.ts", constants: ["validateSteps"] },
       { file: "protocol/schema/json-schema/pattern.ts", constants: ["nativeLimit"] },
     ],
@@ -44,7 +44,9 @@ export const sections: readonly Section[] = [
   {
     heading: "Tool",
     intro: "Fields of the definition of a tool.",
-    rows: [{ file: "server/catalogue/tool-limits.ts", of: "ToolLimits" }],
+    rows: [
+      { file: "server/catalogue/tool-limits.ts", of: "ToolLimits", only: ["timeoutMs", "maxConcurrent"] },
+    ],
   },
   {
     heading: "Tasks",
@@ -75,7 +77,6 @@ export const sections: readonly Section[] = [
       {
         file: "server/request-state/options.ts",
         of: "RequestStateOptions",
-        only: ["ttlMs", "maxBytes", "maxMarks"],
       },
     ],
   },
@@ -83,8 +84,8 @@ export const sections: readonly Section[] = [
     heading: "Stdio",
     intro: "Options of `serveStdio`.",
     rows: [
-      { file: "transports/stdio/index.ts", of: "StdioOptions", only: ["graceMs"] },
-      { file: "transports/stdio/writer.ts", constants: ["highWater"] },
+      { file: "transports/stdio/index.ts", of: "StdioOptions" },
+      { file: "transports/stdio/stdout.ts", constants: ["highWater"] },
     ],
   },
   {
@@ -92,9 +93,9 @@ export const sections: readonly Section[] = [
     intro: "Options of `serveHttp`, `nodeHandler` and `fetchHandler`; `defaultHttpLimits` has the defaults.",
     rows: [
       { file: "server/session/limits.ts", of: "SessionLimits", prefix: "limits." },
-      { file: "transports/http/streams/log-limits.ts", of: "StreamLogLimits", prefix: "limits." },
+      { file: "transports/http/limits.ts", of: "StreamLogLimits", prefix: "limits." },
       { file: "transports/http/streams/listens.ts", of: "ListenLimits", prefix: "limits." },
-      { file: "transports/http/options.ts", of: "HttpLimits", prefix: "limits." },
+      { file: "transports/http/limits.ts", of: "HttpLimits", prefix: "limits." },
     ],
   },
   {
@@ -120,22 +121,21 @@ export const sections: readonly Section[] = [
     heading: "Rate limits",
     intro:
       "Set them with `rateLimit: { perPrincipal, perAddress }` of `serveHttp`, `nodeHandler` and `fetchHandler`; `false` turns them off, `Infinity` is no limit, and `defaultCallerLimits` has the defaults. They apply to each principal if you set `auth`, and to each address if you set `trustProxy` or `perAddress`. Without these options, a server counts nothing.",
-    rows: [{ file: "transports/http/rate-limits/options.ts", of: "CallerLimits" }],
+    rows: [{ file: "transports/http/rate-limit-options.ts", of: "CallerLimits" }],
   },
   {
     heading: "Authorization",
     intro:
       "Options of `bearerAuth`; the last two rows hold for `auth` of your own and for `developmentIssuer`.",
     rows: [
-      { file: "auth/options.ts", of: "BearerAuthOptions", only: ["clockToleranceSeconds"] },
+      { file: "auth/options.ts", of: "BearerAuthOptions" },
       { file: "auth/bearer.ts", constants: ["maxTokenLength"] },
       { file: "auth/jwt.ts", constants: ["maxTries"] },
-      { file: "auth/bounded-fetch.ts", constants: ["maxBytes"] },
+      { file: "auth/authorization-server.ts", constants: ["maxBytes"] },
       {
         file: "auth/introspection.ts",
         of: "IntrospectionOptions",
         prefix: "introspection.",
-        only: ["cacheSeconds"],
       },
       { file: "auth/introspection.ts", constants: ["maxAsking", "maxKept"] },
       { file: "auth/authenticate.ts", constants: ["maxBodyLength"] },
@@ -146,8 +146,8 @@ export const sections: readonly Section[] = [
     heading: "Cluster",
     intro: "Options of every [backplane](backplane.md).",
     rows: [
-      { file: "backplane/engine.ts", of: "BackplaneOptions", only: ["leaseMs"] },
-      { file: "backplane/engine.ts", constants: ["maxLogEntries", "maxLogBytes"] },
+      { file: "cluster/engine/engine.ts", of: "BackplaneOptions" },
+      { file: "cluster/engine/engine.ts", constants: ["maxLogEntries", "maxLogBytes"] },
     ],
   },
   {
@@ -172,11 +172,11 @@ export const sections: readonly Section[] = [
     intro:
       "Options of `connect`. Each call takes `timeoutMs` and `maxTimeMs` too; `graceMs` is an option of a command, and `signInTimeoutMs` of `oauth`.",
     rows: [
-      { file: "client/settings/options.ts", of: "CallSettings", only: ["timeoutMs", "maxTimeMs"] },
-      { file: "client/settings/options.ts", of: "ConnectOptions", only: ["connectTimeoutMs"] },
+      { file: "client/settings/call-options.ts", of: "CallSettings" },
+      { file: "client/settings/options.ts", of: "ConnectOptions" },
       { file: "client/settings/limits.ts", of: "Backoff", prefix: "backoff." },
-      { file: "client/settings/options.ts", of: "CommandTarget", only: ["graceMs"] },
-      { file: "client/oauth/settings/options.ts", of: "OAuthOptions", only: ["signInTimeoutMs"] },
+      { file: "client/settings/command.ts", of: "CommandTarget" },
+      { file: "client/oauth/settings/options.ts", of: "OAuthOptions" },
     ],
   },
   {

@@ -37,7 +37,7 @@ export class Camera {
     return new Camera(await chromium.launch({ executablePath, args: ["--no-sandbox"] }), folder);
   }
 
-  /** Opens a view and leaves it open, since figures begin when somebody looks. `url` is the address with the token. */
+  /** Opens a view and leaves it open, since figures begin with the first look. `url` is the address with the token. */
   async look(url: string, path: string): Promise<Page> {
     return show(await this.#browser.newPage(), url, path);
   }

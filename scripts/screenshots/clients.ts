@@ -106,7 +106,7 @@ export const roles: readonly Role[] = [
     revision: legacy,
     address: "10.0.1.5",
     everyMs: 60_000,
-    // Nobody sits at this desk: the question stays open.
+    // This client never answers, so the question stays open.
     options: { onElicit: () => new Promise(() => {}) },
     begin: async (client) => {
       void client.callTool("book_berth", { ship: "Solveig", berth: "2", nights: 2 }).catch(() => {});

@@ -1,4 +1,4 @@
-// The pictures of docs/guides/why-silent.md: examples/silence, and what somebody sees who takes the steps of the guide.
+// The pictures of docs/guides/why-silent.md: examples/silence, as a reader sees it who takes the steps of the guide.
 import { spawn } from "node:child_process";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";

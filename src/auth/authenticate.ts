@@ -1,7 +1,7 @@
 // The interface by which an HTTP endpoint authenticates requests: it returns the caller, or a refusal.
 import { clip } from "../base/errors.ts";
 import type { Principal } from "../protocol/model.ts";
-import { hasScope } from "../protocol/scopes.ts";
+import { hasScope } from "../protocol/principal.ts";
 import type { JsonObject } from "../base/wire/message.ts";
 
 /** A request without its body. */

@@ -1,10 +1,17 @@
 // An OAuth resource server: verifies bearer tokens, refuses others, and serves the metadata that clients need.
 import type { JSONWebKeySet } from "jose";
-import { addressKey } from "../base/limits/address-key.ts";
+import { addressKey } from "../base/addresses.ts";
 import type { Principal } from "../protocol/model.ts";
-import { isGranted } from "../protocol/scopes.ts";
-import { claimMistake, type ClaimRules, type TokenClaims, toPrincipal } from "./claims.ts";
-import { Discovery } from "./discovery.ts";
+import { isGranted } from "../protocol/principal.ts";
+import {
+  claimMistake,
+  type ClaimRules,
+  type TokenClaims,
+  toPrincipal,
+  Unavailable,
+  type Verify,
+} from "./claims.ts";
+import { Discovery } from "./authorization-server.ts";
 import {
   type Auth,
   type Authenticated,
@@ -16,8 +23,7 @@ import {
 import { introspector } from "./introspection.ts";
 import { jwtVerifier } from "./jwt.ts";
 import { metadataPaths, metadataUrl, resourceMetadata } from "./metadata.ts";
-import { asymmetricAlgorithms, type BearerAuthOptions, checkBearerAuth } from "./options.ts";
-import { Unavailable, type Verify } from "./verify.ts";
+import { type BearerAuthOptions, type BearerAuthSettings, readBearerAuth } from "./options.ts";
 
 /**
  * Protects an endpoint with OAuth: it accepts only bearer tokens that the given authorization servers issued for this resource.
@@ -46,11 +52,11 @@ export function bearerAuth(options: BearerAuthOptions): Auth {
 
 /** Like `bearerAuth`, with keys that are still being generated. */
 export function protectWith(options: BearerAuthOptions, keys?: Promise<JSONWebKeySet>): Auth {
-  checkBearerAuth(options);
-  const { resource, requiredScopes = [] } = options;
-  const servers = options.authorizationServers.map((issuer) => new Discovery(issuer));
-  const rules = rulesOf(options);
-  const verify = verifierOf(options, servers, keys);
+  const settings = readBearerAuth(options);
+  const { resource, requiredScopes } = settings;
+  const servers = settings.authorizationServers.map((issuer) => new Discovery(issuer));
+  const rules = rulesOf(settings);
+  const verify = verifierOf(settings, servers, keys);
   const parameters = [`resource_metadata="${metadataUrl(resource)}"`];
   const wanted = requiredScopes.length === 0 ? [] : [`scope="${requiredScopes.join(" ")}"`];
   const noToken = refuseToken(401, tokenIsMissing, [...parameters, ...wanted]);
@@ -61,7 +67,7 @@ export function protectWith(options: BearerAuthOptions, keys?: Promise<JSONWebKe
   const authenticate = async (header: string, caller: string): Promise<Authenticated> => {
     const token = bearerToken.exec(header)?.[1];
     if (token === undefined || token.length > maxTokenLength) return malformed;
-    const principal = await identify(() => verify(token, caller), rules, options.verify !== undefined);
+    const principal = await identify(() => verify(token, caller), rules, settings.verify !== undefined);
     if ("invalid" in principal) {
       const { invalid, problem } = principal;
       const refusal = refuseError(401, "invalid_token", invalid, [...parameters, ...wanted]);
@@ -78,7 +84,7 @@ export function protectWith(options: BearerAuthOptions, keys?: Promise<JSONWebKe
       return authenticate(header, addressKey(request.address ?? ""));
     },
     refuseScopes: lacking,
-    documents: documentsOf(options, servers),
+    documents: documentsOf(settings, servers),
   };
 }
 
@@ -88,8 +94,6 @@ const bearerToken = /^bearer +([\w.~+/-]+=*) *$/i;
 const maxTokenLength = 16 * 1024;
 const tokenIsMissing = "A bearer token is required: send it as Authorization: Bearer <token>";
 const headerIsMalformed = `The Authorization header must be Bearer, a space and one token of at most ${maxTokenLength} characters`;
-/** Seconds by which the clocks of two servers may differ. */
-const defaultTolerance = 5;
 
 /** The problem of a token, and a detail for the operator. */
 interface InvalidToken {
@@ -170,38 +174,20 @@ function asClaims(answer: unknown): TokenClaims | string {
 }
 
 function verifierOf(
-  options: BearerAuthOptions,
+  settings: BearerAuthSettings,
   authorizationServers: readonly Discovery[],
   keys: Promise<JSONWebKeySet> | undefined,
 ): Verify {
-  const {
-    introspection,
-    verify,
-    jwks,
-    requireTokenType = false,
-    clockToleranceSeconds = defaultTolerance,
-  } = options;
+  const { introspection, verify, algorithms, requireTokenType, clockToleranceSeconds } = settings;
   const [first] = authorizationServers;
   if (verify !== undefined) return async (token) => asClaims(await verify(token));
   if (introspection !== undefined && first !== undefined) return introspector(first, introspection);
-  const { algorithms = asymmetricAlgorithms } = options;
-  return jwtVerifier({
-    authorizationServers,
-    jwks: keys ?? jwks,
-    algorithms,
-    requireTokenType,
-    clockToleranceSeconds,
-  });
+  const jwks = keys ?? settings.jwks;
+  return jwtVerifier({ authorizationServers, jwks, algorithms, requireTokenType, clockToleranceSeconds });
 }
 
-function rulesOf(options: BearerAuthOptions): ClaimRules {
-  const {
-    resource,
-    audience,
-    authorizationServers,
-    scopeHierarchy = {},
-    clockToleranceSeconds = defaultTolerance,
-  } = options;
+function rulesOf(settings: BearerAuthSettings): ClaimRules {
+  const { resource, audience, authorizationServers, scopeHierarchy, clockToleranceSeconds } = settings;
   return {
     issuers: [...authorizationServers],
     // URL libraries add a slash to a bare host, so some clients request a token for that form.
@@ -211,13 +197,13 @@ function rulesOf(options: BearerAuthOptions): ClaimRules {
   };
 }
 
-function documentsOf(options: BearerAuthOptions, servers: readonly Discovery[]): Auth["documents"] {
-  const text = resourceMetadata(options);
+function documentsOf(settings: BearerAuthSettings, servers: readonly Discovery[]): Auth["documents"] {
+  const text = resourceMetadata(settings);
   const documents = new Map<string, () => string | Promise<string>>(
-    metadataPaths(options.resource).map((path) => [path, () => text]),
+    metadataPaths(settings.resource).map((path) => [path, () => text]),
   );
   const [first] = servers;
-  if (options.passServerMetadata && first !== undefined) {
+  if (settings.passServerMetadata && first !== undefined) {
     documents.set("/.well-known/oauth-authorization-server", async () =>
       JSON.stringify(await first.metadata()),
     );

@@ -112,3 +112,12 @@ function withIncluded(scopes: readonly string[], included: ClaimRules["included"
   for (const scope of all) for (const lower of included.get(scope) ?? []) all.add(lower);
   return [...all];
 }
+
+/**
+ * Returns the claims of the token, or its problem. Throws {@link Unavailable} if it cannot be verified now. Limits count it for
+ * `caller`, the address of the client, because the principal is not known yet.
+ */
+export type Verify = (token: string, caller: string) => Promise<TokenClaims | string>;
+
+/** Thrown when the authorization server cannot be reached. */
+export class Unavailable extends Error {}

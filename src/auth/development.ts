@@ -1,16 +1,16 @@
 // An issuer for tests and development: it signs tokens with keys of its own, and serves this machine only.
 import { exportJWK, generateKeyPair, type JSONWebKeySet, SignJWT } from "jose";
 import { clip, ConfigurationError } from "../base/errors.ts";
-import { filledText, type Known, numberFrom, plainObject, text, texts } from "../base/kinds.ts";
-import { checkOptions } from "../base/options.ts";
-import { randomId } from "../protocol/random-id.ts";
-import { scopesProblem } from "../protocol/scopes.ts";
-import { isLoopback, isLoopbackAddress } from "../base/wire/loopback.ts";
+import { filledText, type Known, numberFrom, plainObject, preset, text, texts } from "../base/kinds.ts";
+import { checkOptions, type Filled, withDefaults } from "../base/options.ts";
+import { randomId } from "../base/wire/crypto.ts";
+import { scopesProblem } from "../protocol/principal.ts";
+import { isLoopback, isLoopbackAddress } from "../base/addresses.ts";
 import type { JsonObject } from "../base/wire/message.ts";
 import type { Auth, EndpointPlace, RequestHead } from "./authenticate.ts";
 import { protectWith } from "./bearer.ts";
 import { type BearerAuthOptions, knownBearerOptions } from "./options.ts";
-import { urlProblem } from "./urls.ts";
+import { urlProblem } from "./authorization-server.ts";
 
 /** Options of {@link developmentIssuer}; all are optional, and mean the same as for `bearerAuth`. */
 export interface DevelopmentIssuerOptions extends Pick<
@@ -56,23 +56,23 @@ const algorithm = "ES256";
 const longestSeconds = 86_400;
 
 const { audience, requiredScopes, scopesSupported, scopeHierarchy } = knownBearerOptions;
-const knownOptions: Known<DevelopmentIssuerOptions> = {
-  resource: text,
+const knownOptions: Known<DevelopmentIssuerOptions, { readonly resource: string }> = {
+  resource: preset(text, "http://localhost:3000/mcp"),
   audience,
   requiredScopes,
   scopesSupported,
   scopeHierarchy,
 };
-const knownToken: Known<DevelopmentTokenOptions> = {
-  subject: filledText,
+type TokenSettings = Filled<Pick<DevelopmentTokenOptions, "subject" | "expiresInSeconds" | "clientId">>;
+
+const lifetime = numberFrom(-longestSeconds, longestSeconds, `a number of seconds up to ${longestSeconds}`);
+
+const knownToken: Known<DevelopmentTokenOptions, TokenSettings> = {
+  subject: preset(filledText, "developer"),
   scopes: texts,
-  expiresInSeconds: numberFrom(
-    -longestSeconds,
-    longestSeconds,
-    `a number of seconds up to ${longestSeconds}`,
-  ),
+  expiresInSeconds: preset(lifetime, 3600),
   audience: filledText,
-  clientId: filledText,
+  clientId: preset(filledText, "development"),
   claims: plainObject,
 };
 
@@ -98,7 +98,7 @@ const knownToken: Known<DevelopmentTokenOptions> = {
  */
 export function developmentIssuer(options: DevelopmentIssuerOptions = {}): DevelopmentIssuer {
   checkOptions({ subject: "developmentIssuer" }, options, knownOptions);
-  const { resource = "http://localhost:3000/mcp" } = options;
+  const { resource } = withDefaults(options, knownOptions);
   checkResource(resource);
   const kid = randomId(9);
   const pair = generateKeyPair(algorithm);
@@ -129,7 +129,7 @@ export function developmentIssuer(options: DevelopmentIssuerOptions = {}): Devel
 }
 
 function claimsOf(given: DevelopmentTokenOptions, options: DevelopmentIssuerOptions): JsonObject {
-  const { subject: sub = "developer", expiresInSeconds = 3600, clientId = "development" } = given;
+  const { subject: sub, expiresInSeconds, clientId } = withDefaults(given, knownToken);
   const [first] = [options.audience ?? options.resource ?? []].flat();
   const { scopes = options.requiredScopes ?? [], audience: aud = first } = given;
   const now = Math.floor(Date.now() / 1000);

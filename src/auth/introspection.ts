@@ -6,10 +6,11 @@ import {
   introspectionRequest,
   processIntrospectionResponse,
 } from "oauth4webapi";
+import { filledText, type Known, needed, numberFrom, oneOf, preset } from "../base/kinds.ts";
+import { type Filled, withDefaults } from "../base/options.ts";
 import { Shares } from "../base/limits/shares.ts";
-import type { TokenClaims } from "./claims.ts";
-import { type Discovery, requestOptions } from "./discovery.ts";
-import { Unavailable, type Verify } from "./verify.ts";
+import { type TokenClaims, Unavailable, type Verify } from "./claims.ts";
+import { type Discovery, requestOptions } from "./authorization-server.ts";
 import { Holdings } from "../base/limits/holdings.ts";
 import { toBase64Url } from "../base/wire/base64.ts";
 
@@ -26,6 +27,17 @@ export interface IntrospectionOptions {
   readonly cacheSeconds?: number | undefined;
 }
 
+type IntrospectionSettings = IntrospectionOptions &
+  Filled<Pick<IntrospectionOptions, "method" | "cacheSeconds">>;
+
+export const knownIntrospection: Known<IntrospectionOptions, IntrospectionSettings> = {
+  clientId: needed(filledText),
+  clientSecret: needed({ ...filledText, isSecret: true }),
+  method: preset(oneOf("client_secret_basic", "client_secret_post"), "client_secret_basic"),
+  endpoint: filledText,
+  cacheSeconds: preset(numberFrom(0, Number.MAX_SAFE_INTEGER, "a number of seconds, 0 or more"), 60),
+};
+
 /** Introspections kept. Past it, the server drops the oldest one of the address with the most. */
 const maxKept = 10_000;
 /**
@@ -38,7 +50,7 @@ const refusedSeconds = 10;
 
 /** Verifies tokens by introspection at `server`. */
 export function introspector(server: Discovery, options: IntrospectionOptions): Verify {
-  const { clientId, clientSecret, method = "client_secret_basic", cacheSeconds = 60 } = options;
+  const { clientId, clientSecret, method, cacheSeconds } = withDefaults(options, knownIntrospection);
   const client = { client_id: clientId };
   const secret =
     method === "client_secret_post" ? ClientSecretPost(clientSecret) : ClientSecretBasic(clientSecret);

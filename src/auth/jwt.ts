@@ -12,10 +12,8 @@ import {
   type JWTVerifyOptions,
   type JWTVerifyResult,
 } from "jose";
-import { boundedFetch, retryMs } from "./bounded-fetch.ts";
-import { otherIssuer, type TokenClaims } from "./claims.ts";
-import type { Discovery } from "./discovery.ts";
-import { Unavailable, type Verify } from "./verify.ts";
+import { boundedFetch, type Discovery, retryMs } from "./authorization-server.ts";
+import { otherIssuer, type TokenClaims, Unavailable, type Verify } from "./claims.ts";
 
 /** The accepted token types: many authorization servers do not use the one of RFC 9068. */
 const lenientTypes = new Set([undefined, "jwt", "at+jwt", "application/at+jwt"]);

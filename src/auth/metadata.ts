@@ -1,18 +1,18 @@
 // The metadata of a protected resource (RFC 9728), which tells clients where to get a token.
-import type { BearerAuthOptions } from "./options.ts";
+import type { BearerAuthSettings } from "./options.ts";
 
 const wellKnown = "/.well-known/oauth-protected-resource";
 
 /** The text of the document. It repeats `resource` exactly as configured, because clients compare it. */
-export function resourceMetadata(options: BearerAuthOptions): string {
-  const { scopesSupported = options.requiredScopes ?? [] } = options;
+export function resourceMetadata(settings: BearerAuthSettings): string {
+  const { scopesSupported = settings.requiredScopes } = settings;
   return JSON.stringify({
-    resource: options.resource,
-    authorization_servers: options.authorizationServers,
+    resource: settings.resource,
+    authorization_servers: settings.authorizationServers,
     scopes_supported: scopesSupported.length > 0 ? scopesSupported : undefined,
     bearer_methods_supported: ["header"],
-    resource_name: options.resourceName,
-    resource_documentation: options.resourceDocumentation,
+    resource_name: settings.resourceName,
+    resource_documentation: settings.resourceDocumentation,
   });
 }
 

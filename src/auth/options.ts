@@ -1,4 +1,4 @@
-// The options of `bearerAuth`, and the checks that throw at startup.
+// The options of `bearerAuth`: what each is, its kind and its default; and the checks of options that depend on each other.
 import type { JSONWebKeySet } from "jose";
 import { ConfigurationError } from "../base/errors.ts";
 import {
@@ -7,20 +7,20 @@ import {
   flag,
   func,
   isPlain,
+  type Kind,
   type Known,
   listOf,
-  needed,
   numberFrom,
-  oneOf,
   options as optionsOf,
+  preset,
   text,
   texts,
 } from "../base/kinds.ts";
-import { checkOptions } from "../base/options.ts";
-import { scopesProblem } from "../protocol/scopes.ts";
+import { checkOptions, type Filled, withDefaults } from "../base/options.ts";
+import { scopesProblem } from "../protocol/principal.ts";
 import type { TokenClaims } from "./claims.ts";
-import type { IntrospectionOptions } from "./introspection.ts";
-import { urlProblem } from "./urls.ts";
+import { type IntrospectionOptions, knownIntrospection } from "./introspection.ts";
+import { urlProblem } from "./authorization-server.ts";
 
 /** Options of `bearerAuth`. By default, tokens are JWTs, and the metadata of their issuer names the keys. */
 export interface BearerAuthOptions {
@@ -61,7 +61,19 @@ export interface BearerAuthOptions {
   readonly passServerMetadata?: boolean | undefined;
 }
 
-export const asymmetricAlgorithms: readonly string[] = [
+/** The options, completed with their defaults. */
+export interface BearerAuthSettings
+  extends Omit<BearerAuthOptions, Defaulted>, Filled<Pick<BearerAuthOptions, Defaulted>> {}
+
+type Defaulted =
+  | "requiredScopes"
+  | "scopeHierarchy"
+  | "algorithms"
+  | "requireTokenType"
+  | "clockToleranceSeconds"
+  | "passServerMetadata";
+
+const asymmetricAlgorithms: readonly string[] = [
   "RS256",
   "RS384",
   "RS512",
@@ -75,15 +87,13 @@ export const asymmetricAlgorithms: readonly string[] = [
   "Ed25519",
 ];
 
-const knownIntrospection: Known<IntrospectionOptions> = {
-  clientId: needed(filledText),
-  clientSecret: needed({ ...filledText, isSecret: true }),
-  method: oneOf("client_secret_basic", "client_secret_post"),
-  endpoint: filledText,
-  cacheSeconds: numberFrom(0, Number.MAX_SAFE_INTEGER, "a number of seconds, 0 or more"),
+const hierarchy: Kind<Readonly<Record<string, readonly string[]>>> = {
+  is: (value) => isPlain(value) && Object.values(value).every(texts.is),
+  mustBe: "an object of lists of scopes",
 };
+const tolerance = numberFrom(0, 300, "a number of seconds from 0 to 300");
 
-export const knownBearerOptions: Known<BearerAuthOptions> = {
+export const knownBearerOptions: Known<BearerAuthOptions, BearerAuthSettings> = {
   resource: text,
   authorizationServers: texts,
   jwks: {
@@ -94,21 +104,18 @@ export const knownBearerOptions: Known<BearerAuthOptions> = {
   introspection: optionsOf(knownIntrospection),
   verify: func,
   audience: either(filledText, listOf(filledText, "a list of them")),
-  requiredScopes: texts,
+  requiredScopes: preset(texts, []),
   scopesSupported: texts,
-  scopeHierarchy: {
-    is: (value) => isPlain(value) && Object.values(value).every(texts.is),
-    mustBe: "an object of lists of scopes",
-  },
-  algorithms: texts,
-  requireTokenType: flag,
-  clockToleranceSeconds: numberFrom(0, 300, "a number of seconds from 0 to 300"),
+  scopeHierarchy: preset(hierarchy, {}),
+  algorithms: preset(texts, asymmetricAlgorithms),
+  requireTokenType: preset(flag, false),
+  clockToleranceSeconds: preset(tolerance, 5),
   resourceName: text,
   resourceDocumentation: {
     is: (value) => typeof value === "string" && URL.canParse(value),
     mustBe: "an absolute URL",
   },
-  passServerMetadata: flag,
+  passServerMetadata: preset(flag, false),
 };
 
 function keysRemedy(value: unknown): string | undefined {
@@ -137,22 +144,24 @@ function misnamedProblem(field: string): string | undefined {
   return Object.hasOwn(instead, field) ? `is not an option: ${instead[field]}` : undefined;
 }
 
-/** Throws for options that are invalid or unsafe. */
-export function checkBearerAuth(options: BearerAuthOptions): void {
+/** Fills in the defaults. Throws for options that are invalid or unsafe. */
+export function readBearerAuth(options: BearerAuthOptions): BearerAuthSettings {
   checkOptions(
     { subject: "bearerAuth", such: bearerExample, problem: misnamedProblem },
     options,
     knownBearerOptions,
   );
   checkUrls(options);
-  checkSource(options);
-  const { requiredScopes = [], scopesSupported = [], scopeHierarchy = {} } = options;
-  const hierarchy = [...Object.keys(scopeHierarchy), ...Object.values(scopeHierarchy).flat()];
-  const lists = { requiredScopes, scopesSupported, scopeHierarchy: hierarchy };
+  const settings = withDefaults(options, knownBearerOptions);
+  checkSource(settings);
+  const { requiredScopes, scopesSupported = [], scopeHierarchy } = settings;
+  const included = [...Object.keys(scopeHierarchy), ...Object.values(scopeHierarchy).flat()];
+  const lists = { requiredScopes, scopesSupported, scopeHierarchy: included };
   for (const [field, scopes] of Object.entries(lists)) {
     const problem = scopesProblem(scopes);
     if (problem !== undefined) fail(field, problem);
   }
+  return settings;
 }
 
 /** The address of a metadata document is not the issuer that the document names. */
@@ -179,8 +188,8 @@ function checkUrls({ resource, authorizationServers = [], audience }: BearerAuth
   }
 }
 
-function checkSource(options: BearerAuthOptions): void {
-  const { jwks, introspection, verify, authorizationServers, algorithms = asymmetricAlgorithms } = options;
+function checkSource(settings: BearerAuthSettings): void {
+  const { jwks, introspection, verify, authorizationServers, algorithms } = settings;
   const given = Object.entries({ jwks, introspection, verify }).filter(([, value]) => value !== undefined);
   const [[first] = [], [second] = []] = given;
   if (second !== undefined) fail(second, `cannot be combined with ${first}: choose one of them`);

@@ -16,15 +16,33 @@ export interface Kind<out T = unknown> {
   readonly isSecret?: boolean | undefined;
   /** Whether the option cannot be left out. */
   readonly isNeeded?: boolean;
+  /** The value of an option that is left out. An object with options inside completes the one that is given. */
+  readonly byDefault?: T | undefined;
   /** Only for the compiler. */
   readonly of?: readonly [T];
+}
+
+/** The kind of an option that has a default. */
+export interface Preset<out T = unknown> extends Kind<T> {
+  readonly byDefault: T;
 }
 
 /** Options by name, with their kinds. */
 export type Table = Readonly<Record<string, Kind>>;
 
-/** The table of the options `T`: the compiler demands a kind for each, and one that fits its type. */
-export type Known<T> = { readonly [Name in keyof T]-?: Kind<NonNullable<T[Name]>> };
+/**
+ * The table of the options `T`: the compiler demands a kind for each, and one that fits its type. It demands a default too for
+ * each option that may be left out and always has a value in `Settings`.
+ */
+export type Known<T, Settings = object> = {
+  readonly [Name in keyof T]-?: Name extends keyof Settings
+    ? undefined extends T[Name]
+      ? undefined extends Settings[Name]
+        ? Kind<NonNullable<T[Name]>>
+        : Preset<Settings[Name]>
+      : Kind<T[Name]>
+    : Kind<NonNullable<T[Name]>>;
+};
 
 type AnyFunction = (...given: never[]) => unknown;
 
@@ -144,10 +162,15 @@ export function needed<T>(kind: Kind<T>): Kind<T> {
   return { ...kind, isNeeded: true };
 }
 
-/** Limits: names that end with `Ms` are times, all others numbers of things or bytes. */
-export function limitsOf(defaults: object): Kind<never> {
+export function preset<T>(kind: Kind<T>, byDefault: T): Preset<T> {
+  return { ...kind, byDefault };
+}
+
+/** Limits with their defaults: names that end with `Ms` are times, all others numbers of things or bytes. */
+export function limitsOf<T extends object>(defaults: T): Preset<T> {
   const names = Object.keys(defaults);
-  return options(Object.fromEntries(names.map((name) => [name, name.endsWith("Ms") ? milliseconds : count])));
+  const inside = Object.fromEntries(names.map((name) => [name, name.endsWith("Ms") ? milliseconds : count]));
+  return preset<T>(options(inside), defaults);
 }
 
 /** What is wrong with a value; undefined if nothing is. */

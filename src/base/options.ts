@@ -4,6 +4,7 @@ import {
   isInstance,
   isPlain,
   type Kind,
+  type Known,
   mismatch,
   options as optionsOf,
   problemOf,
@@ -69,6 +70,20 @@ export type Filled<T> = { [Name in keyof T]-?: Exclude<T[Name], undefined> };
 export function givenOf<T extends object>(options: T | undefined): Partial<Filled<T>> {
   const given = Object.entries(options ?? {}).filter(([, value]) => value !== undefined);
   return Object.fromEntries(given) as Partial<Filled<T>>;
+}
+
+/** Completes options, which have been checked, with the defaults of their table. */
+export function withDefaults<T extends object, Settings>(
+  given: T | undefined,
+  known: Known<T, Settings>,
+): Settings {
+  const values: Record<string, unknown> = { ...givenOf(given) };
+  for (const [name, { byDefault, inside }] of Object.entries<Kind>(known)) {
+    if (byDefault === undefined) continue;
+    const value = (values[name] ??= byDefault);
+    if (inside && isPlain(byDefault) && isPlain(value)) values[name] = { ...byDefault, ...givenOf(value) };
+  }
+  return values as Settings;
 }
 
 /** Suggests the known name that is spelled most like `name`, else one that begins or ends like it, or lists all if none is close. */

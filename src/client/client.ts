@@ -1,5 +1,5 @@
 // The client of one server, as its user calls it. Each method takes a few lines over the calls and the features of the client.
-import { AsyncClosing } from "../base/async/disposal.ts";
+import { AsyncClosing } from "../base/async/ending.ts";
 import { type Later, later } from "../base/async/later.ts";
 import type { CompletionReference, Implementation, LogLevel, ServerCapabilities } from "../protocol/model.ts";
 import type { RevisionDate } from "../protocol/revision.ts";
@@ -28,35 +28,33 @@ import type {
   Tool,
 } from "./settings/received.ts";
 import { errorCodes } from "../base/errors.ts";
-import { type Known, milliseconds, text, textRecord } from "../base/kinds.ts";
 import { checkMade, refuseOtherClientNames, refuseText } from "./other-names.ts";
 import {
+  checkArgumentName,
   checkCall,
   checkListener,
   checkMiddleware,
-  checkArgumentName,
   checkParams,
   checkReference,
   checkUri,
 } from "./settings/arguments.ts";
-import { checkCallOptions, type ClientSettings, knownCallOptions } from "./settings/checks.ts";
-import { InvalidResponse, RpcRejection, ToolCallError } from "./settings/errors.ts";
-import type { CallOptions, PageOptions } from "./settings/options.ts";
-import type { Remembered } from "./settings/remembered.ts";
-import type { ClientState } from "./settings/state.ts";
+import { checkCallOptions } from "./settings/checks.ts";
+import { RpcRejection, ToolCallError } from "./settings/errors.ts";
+import type { ClientSettings } from "./settings/options.ts";
+import { areTasksRequested, type Remembered } from "./settings/server-facts.ts";
+import type { ClientState } from "./settings/events.ts";
 import type { StoredTask, TaskHandle } from "./tasks/handle.ts";
-import { areTasksRequested } from "./tasks/support.ts";
-import type { StartTaskOptions, ClientTasks } from "./tasks/tasks.ts";
-
-/** The options of `complete`. */
-export interface CompleteOptions extends CallOptions {
-  /** The other arguments of the prompt or template that already have a value. */
-  readonly context?: { readonly [name: string]: string } | undefined;
-}
-
-const knownPageOptions: Known<PageOptions> = { ...knownCallOptions, cursor: text };
-const knownCompleteOptions: Known<CompleteOptions> = { ...knownCallOptions, context: textRecord };
-const knownStartTaskOptions: Known<StartTaskOptions> = { ...knownCallOptions, ttlMs: milliseconds };
+import type { ClientTasks } from "./tasks/tasks.ts";
+import {
+  type CallOptions,
+  type CompleteOptions,
+  knownCompleteOptions,
+  knownPageOptions,
+  knownStartTaskOptions,
+  type PageOptions,
+  type StartTaskOptions,
+} from "./settings/call-options.ts";
+import { toToolResult } from "./calls/results.ts";
 
 /** The parts of a client. */
 export interface ClientParts {
@@ -392,13 +390,4 @@ export class McpClient<Tools extends ToolTypes<Tools> = AnyTools> extends AsyncC
   ): Promise<Result> {
     return (await this.#calls.request(method, params, options)) as Result;
   }
-}
-
-/** The result of a tool, with an empty `content` if the server left it out. */
-function toToolResult(name: string, result: JsonObject): CallToolResult {
-  const { resultType = "complete", content } = result;
-  const whole = resultType === "complete" && content === undefined ? { ...result, content: [] } : result;
-  if (resultType === "complete" && !Array.isArray(whole["content"]))
-    throw new InvalidResponse(`${name}: the content of the result is not an array`);
-  return whole as unknown as CallToolResult;
 }

@@ -1,5 +1,5 @@
 // The clients of several servers: whether each connected, their tools in one list, and their changes.
-import { AsyncClosing } from "../base/async/disposal.ts";
+import { AsyncClosing } from "../base/async/ending.ts";
 import { later } from "../base/async/later.ts";
 import { ConfigurationError } from "../base/errors.ts";
 import type { CallToolResult, Tool } from "./settings/received.ts";

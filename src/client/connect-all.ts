@@ -20,16 +20,11 @@ import { connect, type Target } from "./connect.ts";
 import { awaitedFirst } from "./other-names.ts";
 import { namedOptions, type SharedOptions } from "./named-options.ts";
 import type { ReadEntry, ServerEntry } from "./server-entries.ts";
-import type { HeaderFields } from "./settings/auth.ts";
-import {
-  isAuthorization,
-  knownConnectOptions,
-  otherOption,
-  parsedFirst,
-  guarded,
-  tellIgnored,
-} from "./settings/checks.ts";
-import type { ConnectOptions } from "./settings/options.ts";
+import { type HeaderFields, isAuthorization } from "./settings/auth.ts";
+import { otherOption } from "./settings/checks.ts";
+import { type ConnectOptions, knownConnectOptions } from "./settings/options.ts";
+import { parsedFirst } from "./settings/server-facts.ts";
+import { guarded, tellIgnored } from "./settings/events.ts";
 
 /** The servers that `connectAll` connects to, by name: targets of `connect`, and entries of `mcpServers`. */
 export interface ServerTargets {

@@ -10,13 +10,15 @@ import type { AnyTools, ToolTypes } from "./calls/tool-types.ts";
 import type { Transport } from "./channel/channel.ts";
 import { McpClient } from "./client.ts";
 import type { ServerConnection } from "./connection/connection.ts";
-import { isFresh } from "./connection/remembering.ts";
+import { isFresh } from "./connection/verdicts.ts";
 import type { AuthEvents } from "./http/auth.ts";
 import { awaitedFirst } from "./other-names.ts";
 import { redaction, Secrets } from "./redaction/secrets.ts";
-import { type ClientSettings, guarded, resolveOptions, tellIgnored, tellThrown } from "./settings/checks.ts";
-import type { CommandTarget, ConnectOptions } from "./settings/options.ts";
-import { variablesOf } from "./settings/used-variables.ts";
+import { resolveOptions } from "./settings/checks.ts";
+import type { CommandTarget } from "./settings/command.ts";
+import type { ClientSettings, ConnectOptions } from "./settings/options.ts";
+import { variablesOf } from "./settings/shown.ts";
+import { guarded, tellIgnored, tellThrown } from "./settings/events.ts";
 
 /** What a client can connect to: the URL of a server, a command that starts one, or a server of the same process. */
 export type Target = string | URL | CommandTarget | WireSource;
@@ -27,7 +29,7 @@ const httpTransport = later(
   ({ HttpTransport }) => HttpTransport,
 );
 const wireTransport = later(
-  () => import("./channel/wire-transport.ts"),
+  () => import("./channel/pipe-channel.ts"),
   ({ WireTransport }) => WireTransport,
 );
 const catalogue = later(
@@ -35,7 +37,7 @@ const catalogue = later(
   ({ ServerCatalogue }) => ServerCatalogue,
 );
 const wrongTarget = later(
-  () => import("./wrong-target.ts"),
+  () => import("./settings/wrong-target.ts"),
   (module) => module.targetProblem,
 );
 const recorder = later(

@@ -21,7 +21,8 @@ export type { ClientMiddleware, ClientRequest } from "./calls/middleware.ts";
 export type { AnyTools, ToolArguments, ToolResultOf, ToolType, ToolTypes } from "./calls/tool-types.ts";
 export type { ListPage } from "./catalogue/lists.ts";
 export type { ListKind } from "./catalogue/kinds.ts";
-export { type CompleteOptions, McpClient } from "./client.ts";
+export { type CompleteOptions } from "./settings/call-options.ts";
+export { McpClient } from "./client.ts";
 export { McpClients, type ServerOutcome, type ServerTool, type ServerTools } from "./clients.ts";
 export { connectAll, type ConnectAllOptions, type ServersFile, type ServerTargets } from "./connect-all.ts";
 export { connect, type Target } from "./connect.ts";
@@ -50,6 +51,7 @@ export type {
   ClientAuth,
   HeaderFields,
 } from "./settings/auth.ts";
+export type { CommandTarget } from "./settings/command.ts";
 export {
   AuthRequired,
   CallTimeout,
@@ -104,18 +106,13 @@ export type {
   UrlQuestion,
 } from "./settings/handlers.ts";
 export { type Backoff, type ClientLimits, defaultClientLimits } from "./settings/limits.ts";
-export type {
-  CallOptions,
-  CallSettings,
-  CommandTarget,
-  ConnectOptions,
-  PageOptions,
-  Progress,
-  Reissue,
-} from "./settings/options.ts";
-export type { Remembered, RememberedTool } from "./settings/remembered.ts";
-export type { ClientState, StateName } from "./settings/state.ts";
+export type { CallOptions, CallSettings, PageOptions, Progress, Reissue } from "./settings/call-options.ts";
+export type { ConnectOptions } from "./settings/options.ts";
+export type { Remembered, RememberedTool } from "./settings/server-facts.ts";
+export type { ClientState, StateName } from "./settings/events.ts";
 export type { ServersFilter, ServersListening } from "./several-listening.ts";
-export type { StoredTask, TaskHandle, TaskOptions } from "./tasks/handle.ts";
-export type { TaskState, TaskStatus } from "./tasks/task.ts";
-export type { StartTaskOptions } from "./tasks/tasks.ts";
+export type { StoredTask, TaskHandle } from "./tasks/handle.ts";
+export type { TaskOptions } from "./tasks/task.ts";
+export type { TaskState } from "./tasks/task.ts";
+export type { TaskStatus } from "../protocol/model.ts";
+export type { StartTaskOptions } from "./settings/call-options.ts";

@@ -3,7 +3,8 @@ import type { JsonObject } from "../base/wire/message.ts";
 import type { Change } from "./listening/filter.ts";
 import type { ClientEvent } from "./settings/events.ts";
 import type { ElicitOption, LogEntry, OnElicit, QuestionContext, SampleOption } from "./settings/handlers.ts";
-import type { CallOptions, ConnectOptions, Progress } from "./settings/options.ts";
+import type { ConnectOptions } from "./settings/options.ts";
+import type { CallOptions, Progress } from "./settings/call-options.ts";
 
 /** Adds the name under which you connected to the server. */
 export type FromServer<Sent> = Sent & { readonly server: string };

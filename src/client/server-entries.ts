@@ -17,8 +17,7 @@ import type { Target } from "./connect.ts";
 import { checkHeaders } from "./http/headers.ts";
 import { isSecretSetting } from "./redaction/secret-names.ts";
 import type { HeaderFields } from "./settings/auth.ts";
-import { printable } from "./settings/shown.ts";
-import { useVariables } from "./settings/used-variables.ts";
+import { printable, useVariables } from "./settings/shown.ts";
 
 /**
  * An entry of `mcpServers`. `${VAR}`, `${VAR:-default}` and `${env:VAR}` in its texts stand for environment variables. {@link

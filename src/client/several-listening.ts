@@ -1,5 +1,5 @@
 // Listens for changes of the lists of several servers, also of servers that connect later.
-import { AsyncClosing, type AsyncDisposal } from "../base/async/disposal.ts";
+import { AsyncClosing, type AsyncDisposal } from "../base/async/ending.ts";
 import { flag, func, type Known, needed, type Table } from "../base/kinds.ts";
 import { checkOptions } from "../base/options.ts";
 import type { McpClient } from "./client.ts";

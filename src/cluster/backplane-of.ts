@@ -1,10 +1,9 @@
-// Makes a backplane of an engine, with all the code that the nodes of a cluster need.
-import type { Backplane } from "../backplane/backplane.ts";
-import { JoinedCluster } from "../backplane/joined-cluster.ts";
-import type { EngineSource } from "../backplane/engine.ts";
-import { checkBackplaneOptions } from "../backplane/options.ts";
+// Makes backplanes: of an engine, with all the code that the nodes of a cluster need, and in the memory of one process.
+import type { Backplane } from "./node/backplane.ts";
+import { JoinedCluster } from "./node/joined-cluster.ts";
+import { type BackplaneOptions, checkBackplaneOptions, type EngineSource } from "./engine/engine.ts";
 import { ConfigurationError } from "../base/errors.ts";
-import type { PartKind, Parts } from "../backplane/parts.ts";
+import type { PartKind, Parts } from "./node/cluster.ts";
 import { SseForwarding } from "../transports/http/legacy-sse-forward.ts";
 import { forwardedSse } from "../transports/http/legacy-sse.ts";
 import { fingerprintOf, registriesOf } from "../server/catalogue/fingerprint.ts";
@@ -17,6 +16,7 @@ import { RemotePlaces } from "../server/tasks/remote-places.ts";
 import { sharedTasks } from "../server/tasks/table.ts";
 import { SessionCounts } from "../server/session/counts.ts";
 import { sessionCounts } from "../server/session/sessions.ts";
+import { Memory, MemoryEngine } from "./engine/memory-engine.ts";
 
 /**
  * Makes a backplane of an engine. `backplaneContract()` of `halyard/testing` checks the engine.
@@ -70,4 +70,32 @@ const parts: Parts = new Map<PartKind<unknown>, unknown>([
 /** The compiler checks that the part is what its kind promises. */
 function entry<Part>(kind: PartKind<Part>, part: Part): [PartKind<unknown>, unknown] {
   return [kind, part];
+}
+
+/**
+ * Connects servers in one process, with the same promises as a remote engine. Pass the same backplane to each.
+ *
+ * @example
+ * ```ts
+ * import { McpServer } from "halyard";
+ * import { memoryBackplane } from "halyard/cluster";
+ *
+ * const backplane = memoryBackplane();
+ * const nodes = [1, 2, 3].map(() => new McpServer({ name: "demo", version: "1.0.0" }, { backplane }));
+ * console.log(nodes.length);
+ * ```
+ */
+export function memoryBackplane(options: BackplaneOptions = {}): Backplane {
+  checkBackplaneOptions("memoryBackplane", options);
+  const clusters = new Map<string, Memory>();
+  return backplaneOf({
+    engine: "memory",
+    options,
+    async open({ prefix, node, receiver }) {
+      const shared = clusters.get(prefix) ?? new Memory();
+      clusters.set(prefix, shared);
+      shared.nodes.set(node, receiver);
+      return new MemoryEngine(shared, node);
+    },
+  });
 }

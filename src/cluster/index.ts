@@ -1,5 +1,5 @@
 /** The parts that every backplane shares, for an engine of your own, and the backplane in memory. */
-export type { Backplane } from "../backplane/backplane.ts";
+export type { Backplane } from "./node/backplane.ts";
 export type {
   BackplaneOptions,
   Engine,
@@ -7,6 +7,5 @@ export type {
   EngineSource,
   EngineJoin,
   LogEntry,
-} from "../backplane/engine.ts";
-export { backplaneOf } from "./backplane-of.ts";
-export { memoryBackplane } from "./memory.ts";
+} from "./engine/engine.ts";
+export { backplaneOf, memoryBackplane } from "./backplane-of.ts";

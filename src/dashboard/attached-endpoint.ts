@@ -20,6 +20,8 @@ export class AttachedEndpoint {
     this.endpoint = endpoint;
     this.#settings = settings;
     this.window = windowOf(endpoint.server);
+    // Begins to count calls, so that a page has the last minutes when it is opened.
+    this.window.recent();
     this.#answering = new Answering(new ServedNode(this.window, () => this.#nodeOptions()));
   }
 

@@ -1,8 +1,7 @@
 // A dashboard: mounted by its author, or on a port of its own for as long as `serveHttp` serves its endpoint.
 import { platform } from "#dashboard-platform";
-import { guard } from "../diagnostics/guarded.ts";
-import { outliveStderr } from "../diagnostics/logger.ts";
-import { RateLimitedLog } from "../diagnostics/rate-limited-log.ts";
+import { guard, outliveStderr } from "../base/logging/logger.ts";
+import { RateLimitedLog } from "../base/logging/rate-limited-log.ts";
 import { ConfigurationError } from "../base/errors.ts";
 import {
   type EndpointDashboard,
@@ -11,8 +10,8 @@ import {
   type HttpOptions,
   type ServedEndpoint,
 } from "../transports/fetch/index.ts";
-import type { NodeSiteHandler } from "../transports/node/index.ts";
-import { randomId } from "../protocol/random-id.ts";
+import type { NodeDashboardHandler } from "./platform/node-dashboard-handler.ts";
+import { randomId } from "../base/wire/crypto.ts";
 import { type Backing, DashboardSite, type Place } from "./http/site.ts";
 import { Token } from "./http/token.ts";
 import { type DashboardSettings, failOption } from "./options.ts";
@@ -25,7 +24,7 @@ const tokenBytes = 24;
 export class OneDashboard implements EndpointDashboard {
   readonly #settings: DashboardSettings;
   readonly #mounted: DashboardSite;
-  #nodeHandler: NodeSiteHandler | undefined;
+  #nodeHandler: NodeDashboardHandler | undefined;
   #fetchHandler: FetchSiteHandler | undefined;
   /** Set from the beginning of `serve` or `attach` until `detach`. */
   #isTaken = false;
@@ -44,7 +43,7 @@ export class OneDashboard implements EndpointDashboard {
     return this.#port && `${originOf(this.#port)}/${this.#token?.fragment ?? ""}`;
   }
 
-  get nodeHandler(): NodeSiteHandler {
+  get nodeHandler(): NodeDashboardHandler {
     this.#requireToken("nodeHandler");
     return (this.#nodeHandler ??= platform.nodeHandler(this.#mounted));
   }

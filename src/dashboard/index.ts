@@ -4,7 +4,7 @@
  * @module
  */
 import type { EndpointDashboard } from "../transports/fetch/index.ts";
-import type { NodeSiteHandler } from "../transports/node/index.ts";
+import type { NodeDashboardHandler } from "./platform/node-dashboard-handler.ts";
 import { OneDashboard } from "./dashboard.ts";
 import { type DashboardOptions, resolveDashboardOptions } from "./options.ts";
 
@@ -34,7 +34,7 @@ export interface Dashboard extends EndpointDashboard {
    * Serves the page to `node:http`, below the path where you mount it: in Express with `app.use("/dashboard", page.nodeHandler)`.
    * Throws without a `token`.
    */
-  readonly nodeHandler: NodeSiteHandler;
+  readonly nodeHandler: NodeDashboardHandler;
   /** Serves the page to web-standard requests. Throws without a `token`. */
   readonly fetchHandler: (request: Request) => Promise<Response>;
 }

@@ -1,7 +1,7 @@
-// The options of a dashboard: their defaults, and the checks that throw as soon as you pass them.
+// The options of a dashboard: what each is, its kind and its default.
 import { ConfigurationError } from "../base/errors.ts";
-import { flag, func, isUrl, type Known, listOf, matching, port } from "../base/kinds.ts";
-import { checkOptions, type Filled, givenOf } from "../base/options.ts";
+import { flag, func, isUrl, type Known, listOf, matching, port, preset, type Kind } from "../base/kinds.ts";
+import { checkOptions, type Filled, withDefaults } from "../base/options.ts";
 
 /**
  * Options of {@link dashboard}; all are optional.
@@ -51,20 +51,22 @@ const longestHistory = 10_000;
 const longestName = 100;
 const tokenPattern = new RegExp(`^[\\x21-\\x7e]{${minToken},512}$`);
 
-const known: Known<DashboardOptions> = {
+const messages: Kind<number> = {
+  is: (value) => Number.isSafeInteger(value) && 0 <= (value as number) && (value as number) <= longestHistory,
+  mustBe: `a number of messages from 0 to ${longestHistory}`,
+};
+const hosts = listOf(matching(/^[^/\s]+$/, ""), 'a list of hosts such as ["mcp.example.com"]');
+
+const known: Known<DashboardOptions, DashboardSettings> = {
   token: {
     is: (value) => typeof value === "string" && tokenPattern.test(value),
     mustBe: `${minToken} to 512 visible ASCII characters, such as those of "openssl rand -hex 32"`,
     isSecret: true,
   },
-  port,
-  tryIt: flag,
-  actions: flag,
-  history: {
-    is: (value) =>
-      Number.isSafeInteger(value) && 0 <= (value as number) && (value as number) <= longestHistory,
-    mustBe: `a number of messages from 0 to ${longestHistory}`,
-  },
+  port: preset(port, 0),
+  tryIt: preset(flag, false),
+  actions: preset(flag, false),
+  history: preset(messages, 0),
   endpoint: {
     is: (value) => isUrl(value) && isAddress(new URL(value)),
     mustBe: 'a URL such as "https://mcp.example.com/mcp", without a user name or password',
@@ -74,14 +76,14 @@ const known: Known<DashboardOptions> = {
     is: (value) => typeof value === "string" && value.trim() !== "" && value.length <= longestName,
     mustBe: `a name of at most ${longestName} characters`,
   },
-  allowedHosts: listOf(matching(/^[^/\s]+$/, ""), 'a list of hosts such as ["mcp.example.com"]'),
+  allowedHosts: preset(hosts, []),
   onOpen: { ...func, mustBe: "a function that takes the address of the page" },
 };
 
 /** Completes the options with their defaults. Throws for an invalid option. */
 export function resolveDashboardOptions(options: DashboardOptions): DashboardSettings {
   checkOptions({ subject: "dashboard", problem: misnamedProblem }, options, known);
-  return { port: 0, tryIt: false, actions: false, history: 0, allowedHosts: [], ...givenOf(options) };
+  return withDefaults(options, known);
 }
 
 const elsewhere =

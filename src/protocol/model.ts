@@ -192,7 +192,7 @@ export interface Resource {
   readonly mimeType?: string | undefined;
   /** In bytes. */
   readonly size?: number | undefined;
-  /** Whom the resource is for, how important it is, and when it changed. */
+  /** The audience of the resource, its importance, and when it changed. */
   readonly annotations?: Annotations | undefined;
   readonly _meta?: JsonObject | undefined;
 }
@@ -285,6 +285,12 @@ export interface ClientCapabilities {
   readonly [name: string]: unknown;
 }
 
+/** How a client describes itself, as JSON texts; without capabilities, that text is undefined. */
+export interface ClientTexts {
+  readonly clientInfo?: string | undefined;
+  readonly clientCapabilities?: string | undefined;
+}
+
 /** The capabilities that a server declares. */
 export interface ServerCapabilities {
   readonly tools?: { readonly listChanged?: boolean };
@@ -317,3 +323,6 @@ export function readImplementation(value: unknown): Implementation | undefined {
     return undefined;
   return value as unknown as Implementation;
 }
+
+/** What a task is doing. The last three are final. */
+export type TaskStatus = "working" | "input_required" | "completed" | "failed" | "cancelled";

@@ -16,6 +16,8 @@ export type Feature =
 
 /** The rules for one request that a client may send. */
 export interface RequestRow {
+  /** The method belongs to an extension or to the author, and not to the protocol. */
+  readonly isAdded?: true;
   /** Offered only when the server has this feature; otherwise the method does not exist. */
   readonly feature?: Feature;
   /** The result carries `ttlMs` and `cacheScope`. */

@@ -2,7 +2,7 @@
 
 import { type Operator, parse, type TemplatePart, type Variable } from "./uri-template-parse.ts";
 import { compile, type TemplateProgram } from "./uri-template-program.ts";
-import { type UriRows, Rows } from "./uri-template-rows.ts";
+import { type UriRows, UriTable } from "./uri-template-rows.ts";
 
 type MatchedValue = string | string[] | Record<string, string>;
 type MatchedValues = Record<string, MatchedValue>;
@@ -109,7 +109,7 @@ export function readTemplate(
   const prefix = parts[0]?.literal ?? "";
   const variables = parts.flatMap((part) => part.variables);
   const program = compile(parts, variables);
-  const rows = new Rows(program);
+  const rows = new UriTable(program);
   // Longest first, so that `collect` compares each prefix with a value that is at least as long.
   const sorted = variables.toReversed().toSorted((a, b) => b.max - a.max);
   return {

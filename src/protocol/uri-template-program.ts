@@ -6,7 +6,7 @@ import type { TemplatePart, Variable } from "./uri-template-parse.ts";
 type Reads = Uint8Array;
 
 /** Kinds of characters: the code of a printable ASCII character, one kind for all other characters, and two special ones. */
-export const kinds = { escape: 0, end: 1, other: 2, first: 32, last: 126, count: 127 };
+export const characterKinds = { escape: 0, end: 1, other: 2, first: 32, last: 126, count: 127 };
 
 interface Draft {
   readonly code: TemplateInstruction[];
@@ -61,7 +61,7 @@ const unreserved = "-.0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstu
 const reserved = ":/?#[]@!$&'()*+,;=";
 
 function readsOf(characters: string, ...others: number[]): Reads {
-  const reads = new Uint8Array(kinds.count);
+  const reads = new Uint8Array(characterKinds.count);
   for (const kind of others) reads[kind] = 1;
   for (let at = 0; at < characters.length; at++) reads[characters.charCodeAt(at)] = 1;
   return reads;
@@ -69,12 +69,12 @@ function readsOf(characters: string, ...others: number[]): Reads {
 
 /** The characters of a value. The escapes of one character, up to four bytes in UTF-8, are read together. */
 function inValue(characters: string): Reads {
-  return readsOf(characters, kinds.escape);
+  return readsOf(characters, characterKinds.escape);
 }
 
 /** Shared, since many instructions read the same character. */
-const single = Array.from({ length: kinds.count }, (_, code) =>
-  readsOf(String.fromCharCode(code), ...(code === 0x25 ? [kinds.escape] : [])),
+const single = Array.from({ length: characterKinds.count }, (_, code) =>
+  readsOf(String.fromCharCode(code), ...(code === 0x25 ? [characterKinds.escape] : [])),
 );
 const inPair = inValue(unreserved);
 const beyondKey = inPair.map((isRead) => 1 - isRead);
@@ -181,7 +181,7 @@ export function compile(parts: readonly TemplatePart[], variables: readonly Vari
     if (!operator.named || draft.names.has(name) || !variables.some(({ explode }) => explode)) continue;
     draft.names.set(name, literal(draft, name, new TemplateInstruction(draft, beyondKey, always)));
   }
-  const accept = new TemplateInstruction(draft, readsOf("", kinds.end), always);
+  const accept = new TemplateInstruction(draft, readsOf("", characterKinds.end), always);
   let start = accept;
   for (const part of parts.toReversed()) {
     start = compileExpression(draft, part.variables, start);

@@ -1,6 +1,6 @@
 // Finds from which positions the rest of a URI matches: one row for each position, shared by all positions that are alike.
 
-import { type TemplateInstruction, kinds, type TemplateProgram } from "./uri-template-program.ts";
+import { type TemplateInstruction, characterKinds, type TemplateProgram } from "./uri-template-program.ts";
 
 type Steps = (Row | undefined)[];
 
@@ -35,7 +35,7 @@ const question = 0x3f;
 
 function kindAt(uri: string, at: number): number {
   const code = uri.charCodeAt(at);
-  return code >= kinds.first && code <= kinds.last ? code : kinds.other;
+  return code >= characterKinds.first && code <= characterKinds.last ? code : characterKinds.other;
 }
 
 /** The end of the escapes of one character that begin at `at`; 0 if there are none. */
@@ -85,7 +85,8 @@ export class UriRows {
       const kind = kindAt(uri, at);
       const escaped = kind === percent ? escapeEnd(uri, at) : 0;
       const end = escaped || at + 1;
-      const isRead = reads?.[escaped > 0 ? kinds.escape : kind] === 1 && rows[end]?.leads[index] === 1;
+      const isRead =
+        reads?.[escaped > 0 ? characterKinds.escape : kind] === 1 && rows[end]?.leads[index] === 1;
       if (!isRead || (counts !== undefined && (counts[end] ?? 0) >= left)) return at;
       if (kind === question && rows[at]?.leads[other.index] === 1) return at;
       at = end;
@@ -94,7 +95,7 @@ export class UriRows {
 }
 
 /** Reads URIs from the end to the start, with one table lookup for each character seen before. */
-export class Rows {
+export class UriTable {
   readonly #code: readonly TemplateInstruction[];
   readonly #accept: TemplateInstruction;
   readonly #limited: readonly TemplateInstruction[];
@@ -116,13 +117,13 @@ export class Rows {
     rows.length = uri.length + 1;
     const lengths = this.#limited.map((run) => ({ run, counts: new Int32Array(uri.length + 1) }));
     const nowhere = this.#toRow(new Uint8Array(this.#code.length).fill(1, 0, 1));
-    let row = (nowhere.before[kinds.end] ??= this.#step(kinds.end, nowhere, nowhere));
+    let row = (nowhere.before[characterKinds.end] ??= this.#step(characterKinds.end, nowhere, nowhere));
     rows[uri.length] = row;
     for (let at = uri.length - 1, dead = 0; at >= 0 && dead < maxEscape; at--) {
       const next = row;
       let kind = kindAt(uri, at);
       const escaped = kind === percent ? escapeEnd(uri, at) : 0;
-      if (escaped > 0) kind = kinds.escape;
+      if (escaped > 0) kind = characterKinds.escape;
       const end = escaped || at + 1;
       let onward = rows[end] ?? nowhere;
       for (const { run, counts } of lengths) {

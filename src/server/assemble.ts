@@ -1,6 +1,6 @@
 // Assembles the parts of a server.
-import type { Cluster } from "../backplane/cluster.ts";
-import { LoneCluster } from "../backplane/lone-cluster.ts";
+import type { Cluster } from "../cluster/node/cluster.ts";
+import { LoneCluster } from "../cluster/node/lone-cluster.ts";
 import { clip } from "../base/errors.ts";
 import { Loads } from "../base/limits/loads.ts";
 import { extensionIds } from "../protocol/meta.ts";
@@ -12,7 +12,7 @@ import { RemoteSessions } from "./push/remote-sessions.ts";
 import { partsOf } from "./push/topic.ts";
 import { watchAsk } from "./asking/ask-events.ts";
 import { Conversations } from "./asking/conversations.ts";
-import { ElicitationIds } from "./asking/elicitation-ids.ts";
+import { ElicitationIds } from "./asking/elicitation.ts";
 import type { Core } from "./calls/core.ts";
 import { Middlewares } from "./calls/middleware.ts";
 import { Catalogue, type ChangingList } from "./catalogue/catalogue.ts";
@@ -22,14 +22,12 @@ import { watchSubscribers } from "./catalogue/subscriptions.ts";
 import { LateCapabilities } from "./late-capabilities.ts";
 import { ListChanges } from "./list-changes.ts";
 import { protocolMethods } from "./methods/index.ts";
-import { checkServerOptions, type ServerOptions } from "./options.ts";
+import { readServerOptions, type ServerOptions } from "./options.ts";
 import { Push } from "./push.ts";
 import { RequestState } from "./request-state/request-state.ts";
-import { resolveSettings, type Settings } from "./settings/settings.ts";
+import type { Settings } from "./settings/settings.ts";
 import { tasksOf } from "./tasks/begin.ts";
-import { coreTaskMethods } from "./tasks/core-methods.ts";
-import { tasksExtension } from "./tasks/extension.ts";
-import { resolveTaskOptions } from "./tasks/options.ts";
+import { coreTaskMethods, tasksExtension } from "./tasks/methods.ts";
 import { TaskTable } from "./tasks/table.ts";
 
 const eras = ["modern", "legacy"] as const;
@@ -48,8 +46,7 @@ interface Assembled {
 }
 
 export function assemble(info: Implementation, options: ServerOptions): Assembled {
-  checkServerOptions(options);
-  const settings = resolveSettings(options);
+  const { settings, tasks: taskSettings } = readServerOptions(options);
   const { logger, backplane } = settings;
   const cluster = backplane?.cluster({ info, diagnostics: settings }) ?? new LoneCluster(logger);
   const hub = new Hub(
@@ -66,7 +63,6 @@ export function assemble(info: Implementation, options: ServerOptions): Assemble
   const isExtension = (name: string): boolean => offer.catalogue.extensions.publishes(name);
   const push = new Push({ hub, asks, elicitationIds, diagnostics: settings, cluster, isExtension });
 
-  const taskSettings = resolveTaskOptions(options.tasks);
   const table = new TaskTable(taskSettings, { hub, asks, logger, cluster });
   const listChanges = new ListChanges({
     settings,

@@ -1,5 +1,5 @@
 // Warns of a capability that appears after a client has asked for the capabilities: that client will not use it.
-import type { Logger } from "../diagnostics/logger.ts";
+import type { Logger } from "../base/logging/logger.ts";
 import type { Feature } from "../protocol/revision.ts";
 import type { Extensions } from "./catalogue/extensions.ts";
 

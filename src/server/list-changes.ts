@@ -1,7 +1,6 @@
 // Turns changes of the catalogue into notifications, one per burst.
-import type { Cluster } from "../backplane/cluster.ts";
-import { PartKind, type PartOf } from "../backplane/parts.ts";
-import { logRejection } from "../diagnostics/rate-limited-log.ts";
+import { type Cluster, PartKind, type PartOf } from "../cluster/node/cluster.ts";
+import { logRejection } from "../base/logging/rate-limited-log.ts";
 import { listChanged } from "../protocol/notifications.ts";
 import type { ChangeLog } from "./push/changes.ts";
 import type { Hub } from "./push/hub.ts";

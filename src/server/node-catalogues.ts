@@ -1,6 +1,6 @@
 // Compares the catalogues of nodes. Clients read the lists again when a node with other definitions joins, or the last one with
 // them leaves.
-import type { Cluster } from "../backplane/cluster.ts";
+import type { Cluster } from "../cluster/node/cluster.ts";
 import { isObject, type JsonObject } from "../base/wire/message.ts";
 import type { ChangingList } from "./catalogue/catalogue.ts";
 

@@ -1,7 +1,7 @@
 // `server.push`: sends notifications and requests to clients outside a call.
-import type { Cluster } from "../backplane/cluster.ts";
-import type { Diagnostics } from "../diagnostics/events.ts";
-import { levelProblem } from "../diagnostics/logger.ts";
+import type { Cluster } from "../cluster/node/cluster.ts";
+import type { Diagnostics } from "./diagnostics/events.ts";
+import { levelProblem } from "./diagnostics/warnings.ts";
 import { askFailed } from "../base/errors.ts";
 import { filledText, type Known, mismatch, plainObject, problemOf, text } from "../base/kinds.ts";
 import type { Asks } from "./push/asks.ts";
@@ -12,7 +12,7 @@ import type { JsonObject } from "../base/wire/message.ts";
 import { topicOf } from "./push/topic.ts";
 import { isLogLevel } from "../protocol/model.ts";
 import { listChanged, logMessage, resourceUpdated } from "../protocol/notifications.ts";
-import type { ElicitationIds } from "./asking/elicitation-ids.ts";
+import type { ElicitationIds } from "./asking/elicitation.ts";
 import { waysToSend } from "./calls/ways-to-send.ts";
 
 /** The recipient and the source of a log message outside a call. */

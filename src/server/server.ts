@@ -1,7 +1,7 @@
 // McpServer: the class that authors use. It holds definitions but no connections, and does no I/O.
-import type { ClusterNode } from "../backplane/presence.ts";
+import type { ClusterNode } from "../cluster/node/presence.ts";
 import { logData } from "./calls/log-data.ts";
-import { warnOfLevel, warnUnwritable } from "../diagnostics/logger.ts";
+import { warnOfLevel, warnUnwritable } from "./diagnostics/warnings.ts";
 import { checkOptions } from "../base/options.ts";
 import {
   type Implementation,
@@ -10,14 +10,14 @@ import {
   type ServerCapabilities,
   type ToolSchema,
 } from "../protocol/model.ts";
-import { memoryWire } from "./pipe/memory-wire.ts";
+import { memoryWire } from "./memory-wire.ts";
 import { logMessage } from "../protocol/notifications.ts";
 import type { AnySchema, RawShape } from "../protocol/schema/compile.ts";
 import type { RpcMessage, RpcResponse } from "../base/wire/message.ts";
 import type { Wire } from "../base/wire/wire.ts";
 import type { RequestStateOptions } from "./request-state/options.ts";
 import type { RequestState } from "./request-state/request-state.ts";
-import { checkImplementation } from "./settings/settings.ts";
+import { checkImplementation } from "./settings/other-options.ts";
 import { assemble } from "./assemble.ts";
 import type { CompletionHandler } from "./catalogue/completers.ts";
 import { checkHandler, type Registration } from "./catalogue/definition.ts";
@@ -38,7 +38,7 @@ import { Collection, ResourceCollection } from "./catalogue/collections.ts";
 import type { Exchange } from "./context/connection.ts";
 import type { Core } from "./calls/core.ts";
 import type { ClientNotificationHandler, NotificationSource } from "./calls/notifications.ts";
-import type { SessionEnd } from "../diagnostics/events.ts";
+import type { SessionEnd } from "./diagnostics/events.ts";
 import type { Extension } from "./catalogue/extensions.ts";
 import {
   type AnyMiddleware,

@@ -5,15 +5,15 @@ import { Logging } from "../client/calls/logging.ts";
 import type { ClientRequest } from "../client/calls/middleware.ts";
 import type { AnyTools, ToolTypes } from "../client/calls/tool-types.ts";
 import { ServerCatalogue } from "../client/catalogue/catalogue.ts";
-import { WireTransport } from "../client/channel/wire-transport.ts";
+import { WireTransport } from "../client/channel/pipe-channel.ts";
 import { McpClient } from "../client/client.ts";
 import type { ServerConnection } from "../client/connection/connection.ts";
 import { requestMeta } from "../client/connection/handshake.ts";
 import type { Step } from "../client/connection/verdicts.ts";
-import { checkCallOptions, type ClientSettings, knownCallOptions } from "../client/settings/checks.ts";
+import { checkCallOptions } from "../client/settings/checks.ts";
 import { CallTimeout, NoCommonRevision, RpcRejection } from "../client/settings/errors.ts";
 import { type ClientLimits, defaultBackoff, defaultClientLimits } from "../client/settings/limits.ts";
-import type { CallOptions, ConnectOptions as ClientOptions } from "../client/settings/options.ts";
+import type { ClientSettings, ConnectOptions as ClientOptions } from "../client/settings/options.ts";
 import { filledText, func, type Known, milliseconds, needed, problemOf, type Table } from "../base/kinds.ts";
 import { extensionIds } from "../protocol/meta.ts";
 import type { ClientCapabilities } from "../protocol/model.ts";
@@ -24,6 +24,7 @@ import type { Wire } from "../base/wire/wire.ts";
 import { checkMethod, checkNotification } from "../client/settings/arguments.ts";
 import { type Respond, TestAnswers, Unanswered } from "./answering.ts";
 import { type Received, RecordedWire } from "./recorded-wire.ts";
+import { type CallOptions, knownCallOptions } from "../client/settings/call-options.ts";
 
 /** Long enough for a busy machine; only a failing test waits this long. */
 const defaultTimeoutMs = 10_000;

@@ -4,12 +4,12 @@
  * @module
  */
 export { type Respond, type Question, questionsIn, retryOf } from "./answering.ts";
-export { backplaneContract } from "./backplane.ts";
+export { backplaneContract } from "./backplane/contract.ts";
 export { connect, type ConnectOptions } from "./memory.ts";
 export { type RawRequestOptions, TestClient } from "./client.ts";
 export type { Received } from "./recorded-wire.ts";
-export { protocolRevisions } from "./protocol-revisions.ts";
+export { protocolRevisions } from "./memory.ts";
 export { replay } from "./replay.ts";
-export type { StoreCheck } from "./store-check.ts";
+export type { StoreCheck } from "./backplane/contract.ts";
 export { RpcRejection } from "../client/settings/errors.ts";
 export type { Wire } from "../base/wire/wire.ts";

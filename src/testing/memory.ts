@@ -3,12 +3,11 @@ import { HandlerAnswers } from "../client/answering/answers.ts";
 import type { QuestionAnswers } from "../client/answering/question.ts";
 import type { AnyTools, ToolTypes } from "../client/calls/tool-types.ts";
 import { awaitedFirst } from "../client/other-names.ts";
-import { knownConnectOptions } from "../client/settings/checks.ts";
-import type { ConnectOptions as ClientOptions } from "../client/settings/options.ts";
+import { type ConnectOptions as ClientOptions, knownConnectOptions } from "../client/settings/options.ts";
 import { ConfigurationError } from "../base/errors.ts";
 import { flag, func, type Known, mismatch, oneOf, plainObject } from "../base/kinds.ts";
 import { checkOptions } from "../base/options.ts";
-import { memoryWire } from "../server/pipe/memory-wire.ts";
+import { memoryWire } from "../server/memory-wire.ts";
 import { revisions } from "../protocol/revisions/index.ts";
 import { openedBy, portOf, type Servable, type ServerPort } from "../server/calls/port.ts";
 import type { JsonObject } from "../base/wire/message.ts";
@@ -111,3 +110,16 @@ async function handlersOf(options: ConnectOptions): Promise<QuestionAnswers | un
   const { observe = () => {} } = options;
   return HandlerAnswers.create({ ...handlers, server: "memory", limits: noLimits, observe });
 }
+
+/**
+ * The date and era of every protocol revision, newest first.
+ *
+ * @example
+ * ```ts
+ * import { protocolRevisions } from "halyard/testing";
+ *
+ * for (const { date, era } of protocolRevisions) console.log(date, era);
+ * ```
+ */
+export const protocolRevisions: readonly { readonly date: string; readonly era: "modern" | "legacy" }[] =
+  revisions.map(({ date, era }) => ({ date, era }));

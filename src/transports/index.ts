@@ -5,7 +5,7 @@
  * @module
  */
 export type { Load, Loads } from "../base/limits/loads.ts";
-export { Pipe, type PipeOptions, type PipeOutput, type ReceiveOptions } from "../server/pipe/pipe.ts";
+export { Pipe, type PipeOptions, type PipeOutput, type ReceiveOptions } from "../server/pipe.ts";
 export type { ParamHeader } from "../protocol/param-headers.ts";
 export type { RequestRow, Revision } from "../protocol/revision.ts";
 export type { SpokenRevisions } from "../protocol/revisions/index.ts";

@@ -1,8 +1,8 @@
 // Hooks that run around calls, with what is known of a call, and how it ended.
 import { isThenable } from "../base/async/promises.ts";
 import type { JsonObject, RpcResponse } from "../base/wire/message.ts";
-import { RateLimitedLog } from "../diagnostics/rate-limited-log.ts";
-import type { Logger } from "../diagnostics/logger.ts";
+import { RateLimitedLog } from "../base/logging/rate-limited-log.ts";
+import type { Logger } from "../base/logging/logger.ts";
 import type { Implementation, Principal } from "../protocol/model.ts";
 import { identityOf } from "../protocol/principal.ts";
 import type { Call } from "../server/calls/call.ts";

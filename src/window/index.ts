@@ -6,6 +6,17 @@
  */
 export { type ServerWindow, type WindowServer, windowOf } from "./window.ts";
 export type { PeerEnd } from "./end.ts";
+export type {
+  AskEvent,
+  GapEvent,
+  MergeEvent,
+  PushEvent,
+  RefusalEvent,
+  RequestEvent,
+  ServerEvent,
+  SessionEvent,
+  TaskEvent,
+} from "../server/diagnostics/events.ts";
 export type { Observer } from "./inside/observers.ts";
 export type { AroundCall, AroundHook, CallEnd } from "./around.ts";
 export type {

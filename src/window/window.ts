@@ -1,7 +1,7 @@
 // The window of a server: the one place to look inside while it runs.
 import { checkOptions } from "../base/options.ts";
 import { filledText, flag, func, type Known, listOf, text, wholeNumber } from "../base/kinds.ts";
-import type { Logger } from "../diagnostics/logger.ts";
+import type { Logger } from "../base/logging/logger.ts";
 import { openedBy, type Servable, type ServerPort } from "../server/calls/port.ts";
 import { Around, type AroundHook } from "./around.ts";
 import { endPeer, type PeerEnd } from "./end.ts";
@@ -12,7 +12,7 @@ import { Follows } from "./follow/follows.ts";
 import { Inside } from "./inside/inside.ts";
 import { ClusterNodes, type WindowNodes } from "./inside/nodes.ts";
 import { type Observer, Observers } from "./inside/observers.ts";
-import type { RecentCalls } from "./inside/recent-calls.ts";
+import { type RecentCalls, RecentCounts } from "./inside/recent-calls.ts";
 import { RunningCalls } from "./inside/running-calls.ts";
 import { Snapshots } from "./snapshot/snapshots.ts";
 import type { SnapshotOptions, SnapshotPage, Views, WindowCounts } from "./snapshot/views.ts";
@@ -29,7 +29,8 @@ export interface WindowServer {
 
 /**
  * Looks inside one server while it runs: what happens, what is open, what one client sends and gets. Nothing of it costs anything
- * until you use it, except that the server lists its running calls, and counts those that end, from the moment that you open the window.
+ * until you use it. From the first use of anything but `observe` and `recent` on, the server keeps a list of its
+ * running calls.
  */
 export interface ServerWindow {
   readonly server: WindowServer;
@@ -41,7 +42,7 @@ export interface ServerWindow {
   observe(observer: Observer): () => void;
   /** Counts what is open on this node. Costs little, however much that is. */
   counts(): WindowCounts;
-  /** Counts the calls of the last five minutes, second by second, from the moment that the window was opened. */
+  /** Returns how many calls ended and failed in each second of the last five minutes. Counting begins when you first call this. */
   recent(): RecentCalls;
   /**
    * Returns one page of what is open on this node: `sessions`, `streams`, `subscriptions`, `calls`, `tasks`, `tools` or `nodes`. Rows
@@ -109,6 +110,7 @@ class OpenWindow implements ServerWindow {
   readonly #snapshots: Snapshots;
   readonly #follows: Follows;
   readonly #around: Around;
+  #recent: RecentCounts | undefined;
 
   constructor(port: ServerPort, core: Inside["core"]) {
     const { settings, info, cluster } = core;
@@ -127,8 +129,7 @@ class OpenWindow implements ServerWindow {
     this.#inside = new Inside(port, core, calls);
     this.#snapshots = new Snapshots(this.#inside);
     this.#around = new Around(core.window, calls, logger);
-    core.window.calls = calls;
-    followForOthers(this.nodes, (options, take) => this.#follows.follow(options, take));
+    followForOthers(this.nodes, (options, take) => this.#followHere(options, take));
   }
 
   observe(observer: Observer): () => void {
@@ -137,15 +138,19 @@ class OpenWindow implements ServerWindow {
   }
 
   counts(): WindowCounts {
+    this.#listCalls();
     return this.#snapshots.counts();
   }
 
   recent(): RecentCalls {
-    return this.#inside.calls.recent.read();
+    const { core } = this.#inside;
+    core.window.counter = this.#recent ??= new RecentCounts();
+    return this.#recent.read();
   }
 
   snapshot<Kind extends keyof Views>(kind: Kind, options: SnapshotOptions = {}): SnapshotPage<Views[Kind]> {
     checkOptions({ subject: "snapshot" }, options, knownSnapshot);
+    this.#listCalls();
     return this.#snapshots.of(kind, options);
   }
 
@@ -153,18 +158,29 @@ class OpenWindow implements ServerWindow {
     checkOptions({ subject: "follow" }, options, knownFollow);
     assertFunction("follow", follower);
     const { peer, everywhere = false } = options;
-    if (!everywhere || this.nodes.isAlone || peer === undefined)
-      return this.#follows.follow(options, follower);
+    if (!everywhere || this.nodes.isAlone || peer === undefined) return this.#followHere(options, follower);
     return this.#followAll(peer, options, follower);
   }
 
   around(hook: AroundHook): () => void {
     assertFunction("around", hook);
+    this.#listCalls();
     return this.#around.add(hook);
   }
 
   end(peer: string): Promise<PeerEnd> {
     return endPeer(this.#inside, peer);
+  }
+
+  #followHere(options: FollowOptions, follower: Follower): Follow {
+    this.#listCalls();
+    return this.#follows.follow(options, follower);
+  }
+
+  /** Lists running calls from now on: those that run already are not known. */
+  #listCalls(): void {
+    const { core, calls } = this.#inside;
+    core.window.calls = calls;
   }
 
   /** One queue for this node and the others, so that the follower gets one batch at a time. */
@@ -176,7 +192,7 @@ class OpenWindow implements ServerWindow {
       queue.addAll(batch, dropped);
       queue.deliver();
     };
-    const here = this.#follows.follow({ peer }, take);
+    const here = this.#followHere({ peer }, take);
     const stopElsewhere = followElsewhere(this.nodes, peer, (batch, dropped) => void take(batch, dropped));
     return {
       flush: () => here.flush(),

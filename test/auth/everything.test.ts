@@ -1,4 +1,4 @@
-// The fixture, protected from the command line by the tokens of an issuer that it is told of.
+// The fixture, protected from the command line with the tokens of a given issuer.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { startEverything, type Everything } from "../support/everything.ts";
 import { modernPost, sendTo } from "../support/http.ts";

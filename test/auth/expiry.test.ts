@@ -1,4 +1,4 @@
-// A token that ends while a stream is open: the stream is closed in good order, and a fresh token goes on where it was.
+// A token expires while a stream is open: the server closes the stream, and the client resumes it with a fresh token.
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { holdTime } from "../support/clock.ts";
 import { modernPost, openGet, openSession, post } from "../support/http.ts";
@@ -65,7 +65,7 @@ describe.each(mounts)("the end of a token · %s", (mount) => {
     next.abort();
   });
 
-  test("closes a GET stream, and the client goes on with it under a fresh token, missing nothing [RS-PER-REQUEST]", async () => {
+  test("closes a GET stream, and the client continues with it under a fresh token, missing nothing [RS-PER-REQUEST]", async () => {
     const { server } = notesServer();
     const edge = await protect(mount, server, issuer.issuer);
     const token = await tokenFor(edge, 60);
@@ -88,7 +88,7 @@ describe.each(mounts)("the end of a token · %s", (mount) => {
     await resumed.complete();
   });
 
-  test("lets a running call go on, and its client come back for the answer with a fresh token", async () => {
+  test("lets a running call continue, and its client come back for the answer with a fresh token", async () => {
     const { server, gate, started } = longServer();
     const edge = await protect(mount, server, issuer.issuer);
     const token = await tokenFor(edge, 60);

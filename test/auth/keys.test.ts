@@ -135,7 +135,7 @@ describe("keys", () => {
     expect(await statusOf(edge, token)).toBe(200);
   });
 
-  test("that are kept still count while others cannot be had, whoever asks for those", async () => {
+  test("that are cached still work while others cannot be fetched, however often those are requested", async () => {
     const edge = await open();
     const good = await issuer.issue(edge.resource);
     expect(await statusOf(edge, good)).toBe(200);

@@ -15,7 +15,7 @@ const paths = [root, `${root}/mcp`];
 
 describe.each(mounts)("the metadata of the resource · %s", (mount) => {
   test.each(paths)(
-    "%s is there for anybody, and names the resource exactly and at least one authorization server [RS-PRM, RS-PRM-AS, RS-PRM-DISCOVERY, RS-OFFLINE]",
+    "%s is public, and names the resource exactly and at least one authorization server [RS-PRM, RS-PRM-AS, RS-PRM-DISCOVERY, RS-OFFLINE]",
     async (path) => {
       const edge = await protect(mount, notesServer().server, issuer.issuer, {
         requiredScopes: ["notes:read"],
@@ -110,7 +110,7 @@ describe("the metadata of the authorization server", () => {
     expect(reply.status).toBe(503);
     expect(reply.headers["retry-after"]).toBe("5");
     expect(logger.entries).toContainEqual(expect.objectContaining({ level: "error" }));
-    // Anybody may ask for it, so nobody may fill the log by it.
+    // The document is public, so requests for it must not fill the log.
     for (let at = 0; at < 20; at++) await (await edge.send({ method: "GET", path })).complete();
     expect(logger.entries.filter(({ level }) => level === "error").length).toBeLessThanOrEqual(20);
   });

@@ -1,4 +1,4 @@
-// Mistakes of those who protect a server for the first time: each row is what somebody writes, and the whole text that they read.
+// Mistakes of a first protected server: each row has the code and the whole error message.
 import { bearerAuth, type RequestHead } from "halyard/auth";
 import { InvalidTokenError } from "@modelcontextprotocol/sdk/server/auth/errors.js";
 import { OAuthError, OAuthErrorCode } from "@modelcontextprotocol/server";

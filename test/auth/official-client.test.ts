@@ -51,7 +51,7 @@ describe.each(cells)("the official client · $era · $mount", ({ mount, options,
     });
     expect((await client.listTools()).tools.map(({ name }) => name)).toEqual(["whoami"]);
     if (era === "HTTP+SSE") return;
-    // Without the scope the client is told which, asks the user for it, and repeats the call.
+    // The refusal names the missing scope. The client asks the user for it and repeats the call.
     await expect(client.callTool({ name: "write_note" })).rejects.toThrow(UnauthorizedError);
     expect(user.asked[1]?.split(" ").toSorted()).toEqual(["notes:read", "notes:write"]);
     await transport.finishAuth(user.answer ?? new URLSearchParams());

@@ -174,7 +174,7 @@ describe("reasons of bearerAuth", () => {
     expect(JSON.stringify(refusal)).not.toMatch(/api:\/\/mail|c\.example|alice/);
   });
 
-  test("say to the operator that verify must return aud, and to nobody else", async () => {
+  test("say that verify must return aud, to the operator and not to callers", async () => {
     const refusal = await refusalOf({}, { scope: "notes" });
     expect(refusal.message).toBe(
       "The token is not for this resource: its audience must be https://mcp.example.com/mcp",

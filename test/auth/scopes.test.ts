@@ -171,7 +171,7 @@ describe("scopes over HTTP", () => {
     expect(await call("notes:write")).toBe(403);
   });
 
-  test("a definition with scopes that comes after an endpoint without auth is nobody's", async () => {
+  test("a definition with scopes that comes after an endpoint without auth is visible to no caller", async () => {
     const server = new McpServer({ name: "test", version: "1.0.0" }, { logger: notesServer().logger });
     const edge = await openEdge("serveHttp", server);
     server.tool("late", { scopes: ["notes:write"] }, () => "late");
@@ -180,7 +180,7 @@ describe("scopes over HTTP", () => {
     expect(reply.headers["www-authenticate"]).toBe('Bearer scope="notes:write"');
   });
 
-  test("auth may be a function: nobody in particular is 401 where scopes are needed, one that lacks them 403, and a refusal is passed on [AUTH-CUSTOM]", async () => {
+  test("auth may be a function: an anonymous caller gets 401 where scopes are needed, one that lacks them 403, and a refusal is passed on [AUTH-CUSTOM]", async () => {
     const { server } = notesServer();
     const people: Record<string, object | undefined> = {
       alice: { issuer: "test", subject: "alice", scopes: ["notes:write"] },
@@ -370,7 +370,7 @@ describe("scopes without HTTP", () => {
     await pipe.end(0);
   });
 
-  test("nobody in particular, such as the process that started a server on stdio, is not asked for any [AUTH-STDIO]", async () => {
+  test("an anonymous caller, such as the process that started a server on stdio, is not asked for any [AUTH-STDIO]", async () => {
     const { server } = notesServer();
     const client = await connect(server, { revision: "2026-07-28" });
     expect(await client.request("tools/call", call.params)).toMatchObject({

@@ -1,4 +1,4 @@
-// Whoever sits before the official client while it finds its way in.
+// The user of the official client during its sign-in.
 import type { OAuthClientProvider, OAuthDiscoveryState } from "@modelcontextprotocol/client";
 import { type AuthorizationServer, redirectUrl } from "../support/authorization-server.ts";
 

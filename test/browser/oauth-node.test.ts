@@ -10,7 +10,7 @@ import { ProtectedServer } from "../support/protected-server.ts";
 interface Started {
   readonly issuer: AuthorizationServer;
   readonly server: ProtectedServer;
-  /** Opens the address in chromium, and has somebody press the buttons there. */
+  /** Opens the address in chromium and presses the buttons there. */
   readonly open: (press: (page: Page) => Promise<void>) => (url: string) => Promise<void>;
   /** The tabs that were opened. */
   readonly tabs: Page[];

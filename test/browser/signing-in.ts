@@ -54,6 +54,6 @@ export async function signIn(page: Page, name = "alice"): Promise<void> {
   await page.getByRole("button", { name: "Allow" }).click();
 }
 
-/** Whom the server takes the page for. */
+/** The subject that the server sees. */
 export const whoami = (page: Page): Promise<string> =>
   page.evaluate(async () => (await mcp.call("whoami")).text);

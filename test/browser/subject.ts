@@ -14,7 +14,7 @@ export interface SubjectOptions extends ConnectOptions {
 export interface Subject {
   /** Connects; resolves with the revision. */
   connect(url: string, options?: SubjectOptions): Promise<string>;
-  /** The same, when somebody presses the button "Connect". */
+  /** The same, after a press of the button "Connect". */
   connectOnClick(url: string, options?: SubjectOptions): Promise<string>;
   /** The names of the tools. */
   tools(): Promise<string[]>;

@@ -173,7 +173,7 @@ export async function chaos(row: ClientRow, options: ChaosOptions): Promise<Chao
     proxy.rage();
     const failed = await happen(subject, client, options);
     proxy.calm();
-    // What was lost on a stream that nobody came back to is told when its time is over; here that is half a second.
+    // The server reports a gap when the time to resume a stream is over; here that is half a second.
     const deadline = performance.now() + 10_000;
     while (ledger.lost.length > 0 && performance.now() < deadline) await sleep(20);
     const gaveUp = served.stats().streams === 0;

@@ -180,7 +180,7 @@ describe("keys", () => {
 });
 
 describe("credentials", () => {
-  /** A server over HTTP whose resource says for whom it was read. */
+  /** A server over HTTP whose resource contains the principal that read it. */
   async function whose(auth: ClientAuth | (() => string | Promise<string>), cacheScope: string) {
     let count = 0;
     const fetch = async (_: unknown, init?: RequestInit): Promise<Response> => {

@@ -33,7 +33,7 @@ async function textOf(clients: McpClients, name: string): Promise<unknown> {
 const namesOf = async (clients: McpClients): Promise<string[]> =>
   (await clients.tools()).tools.map(({ name }) => name);
 
-/** Nobody listens here. */
+/** An address where no server listens. */
 const nowhere = "http://127.0.0.1:9/mcp";
 const impatient = { backoff: { firstMs: 1, maxMs: 1, maxAttempts: 1 } };
 

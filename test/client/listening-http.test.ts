@@ -82,7 +82,7 @@ describe.each(protocolRevisions)("listen over HTTP · $date", ({ date: revision,
     expect(said().slice(before)).toEqual(["resource changed"]);
   });
 
-  test("says read again, and goes on, after the server has restarted [SUB-NO-STATE, SESS-404-REINIT]", async () => {
+  test("says read again, and continues, after the server has restarted [SUB-NO-STATE, SESS-404-REINIT]", async () => {
     const server = makeServer();
     const place = await site(server);
     const { changes, said, client } = await listeningClient(place.url);

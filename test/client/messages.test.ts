@@ -89,7 +89,7 @@ describe.each(protocolRevisions)("a client on $date", ({ date: revision, era }) 
       expect(second).toEqual({ jsonrpc: "2.0", method: "notifications/initialized" });
       expect(responsesOf(opened).map(({ id }) => id)).toHaveLength(3);
     } else {
-      // Requests of a server have no direction to go, and nobody answers them.
+      // Servers may not send requests here, so the client answers none.
       expect(responsesOf(opened)).toEqual([]);
       expect(ignored).toHaveLength(3);
       for (const { params } of server.received.filter(isRequest))
@@ -267,7 +267,7 @@ describe.each(protocolRevisions)("log messages on $date", ({ date: revision, era
   });
 });
 
-test("a modern client goes on after a call that it cannot send", async () => {
+test("a modern client continues after a call that it cannot send", async () => {
   const { server, client } = await open(newestModern);
   const gate = deferred();
   server.on("tools/call", async () => (await gate.promise, said("done")));

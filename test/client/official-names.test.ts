@@ -1,4 +1,4 @@
-// What somebody writes who knows the official client, and the whole text that they read; and what replaces it.
+// Names of the official client SDK: each row has the code, the whole error message, and the replacement.
 import { McpServer } from "halyard";
 import {
   connect,

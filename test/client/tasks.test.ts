@@ -1,4 +1,4 @@
-// Calls that run as tasks, on both generations of them: a call waits for its task, and a handle goes on with it.
+// Calls that run as tasks, in both forms: a call waits for its task, and a handle continues it.
 import { errorCodes, McpServer, ProtocolError, ToolError } from "halyard";
 import {
   connect,

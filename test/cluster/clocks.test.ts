@@ -5,7 +5,8 @@ import { clientAt } from "../support/cluster.ts";
 import { type Everything, startReady } from "../support/everything.ts";
 import { metaKeys } from "../support/raw.ts";
 import { sendModern, SessionClient } from "../support/sessions.ts";
-import { engineNames, isLong, startEngine } from "./engine-cluster.ts";
+import { isEverything } from "../support/tier.ts";
+import { engineNames, startEngine } from "./engine-cluster.ts";
 
 const hourMs = 3_600_000;
 
@@ -39,7 +40,7 @@ async function callModern({ url }: Everything, more: JsonObject = {}): Promise<J
   return ((await reply.json())["result"] ?? {}) as JsonObject;
 }
 
-describe.each(engineNames.slice(0, isLong ? 2 : 1))("%s", (name) => {
+describe.each(engineNames.slice(0, isEverything ? 2 : 1))("%s", (name) => {
   test("sessions, states and tasks of a node hold on another whose clock is two hours away", async () => {
     const engine = await startEngine(name);
     const nodes = await Promise.all([startNode(engine.url, hourMs), startNode(engine.url, -hourMs)]);

@@ -119,9 +119,6 @@ export async function modernStatus({ url }: TestNode): Promise<number> {
   return reply.status;
 }
 
-/** Whether tests run that need minutes. */
-export const isLong: boolean = process.env["HALYARD_LONG"] === "1";
-
 /** The state of a call that the client continues later. */
 export async function sealedBy({ url }: { readonly url: string }): Promise<unknown> {
   const reply = await sendModern(url, "tools/call", { name: "later", arguments: {} });

@@ -1,4 +1,4 @@
-// A replica of Redis takes over that lacks the last writes: the nodes notice what is gone, and clients are told.
+// A replica of Redis takes over that lacks the last writes: the nodes notice what is gone, and notify the clients.
 import { describe, expect, test } from "vitest";
 import { clientAt } from "../support/cluster.ts";
 import { EngineProxy } from "../support/engine-proxy.ts";
@@ -27,7 +27,7 @@ async function replicate(primary: EngineProcess): Promise<{ replica: EngineProce
 }
 
 describe.skipIf(!hasEngine("redis-server"))("a replica that lacks the tail", () => {
-  test("the loss becomes a gap that the client is told of, and no number is mistaken", async () => {
+  test("the loss becomes a gap that the client is notified of, and no number is mistaken", async () => {
     const {
       engine: primary,
       one,

@@ -1,4 +1,4 @@
-// The engine is killed and comes back: with its data, or empty. Clients are told what they may have missed, and nothing hangs.
+// The engine is killed and comes back: with its data, or empty. Clients are notified of what they may have missed, and nothing hangs.
 import type { McpServer } from "halyard";
 import { describe, expect, test } from "vitest";
 import { clientAt } from "../support/cluster.ts";
@@ -26,7 +26,7 @@ expectNoUnhandledRejections();
 const note = { uri: "note:///a" };
 
 describe.each(engineNames)("%s", (name) => {
-  test("restarted with its data: sessions and streams go on, and every listener is told to read again", async () => {
+  test("restarted with its data: sessions and streams continue, and every listener is notified to read again", async () => {
     const { engine, one, other } = await twoNodes(name, { engine: { isPersistent: true } });
     const client = await SessionClient.open(one);
     await client.request("resources/subscribe", note);
@@ -53,7 +53,7 @@ describe.each(engineNames)("%s", (name) => {
     expect(await client.request("tools/call", { name: "echo" })).toHaveProperty("result");
   });
 
-  test("restarted empty: sessions end with 404, listeners are told to read again, and new sessions work", async () => {
+  test("restarted empty: sessions end with 404, listeners are notified to read again, and new sessions work", async () => {
     const { engine, one, other } = await twoNodes(name);
     const client = await SessionClient.open(one);
     const idle = await SessionClient.open(other);

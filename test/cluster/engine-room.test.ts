@@ -63,7 +63,7 @@ describe.skipIf(!hasEngine("redis-server"))("Redis", () => {
     expect(numbersOn(stream)).toEqual([1, 2, 3, 4, 5, 6]);
   });
 
-  test("refuses writes when its memory is full: pushers get an error, calls go on, and changes are made good", async () => {
+  test("refuses writes when its memory is full: pushers get an error, calls continue, and changes are made good", async () => {
     const gate = deferred();
     const { engine, one, other } = await twoNodes("redis-server", {
       define: streaming("done", gate.promise),

@@ -1,5 +1,6 @@
-// The engines that three nodes are tested on as a whole: Redis always, NATS with HALYARD_CLUSTER=1, since it doubles the time.
+// The engines that three nodes are tested on as a whole: Redis always, NATS where everything runs, since it doubles the time.
 import { type EngineName, hasEngine } from "../support/engines.ts";
+import { isEverything } from "../support/tier.ts";
 
 export interface ClusterEngine {
   readonly name: string;
@@ -11,7 +12,7 @@ const everyEngine: readonly ClusterEngine[] = [
   { name: "NATS", program: "nats-server" },
 ];
 
-const wanted = process.env["HALYARD_CLUSTER"] === "1" ? everyEngine : everyEngine.slice(0, 1);
+const wanted = isEverything ? everyEngine : everyEngine.slice(0, 1);
 
 /** Those that are installed, or must be. */
 export const clusterEngines: readonly ClusterEngine[] = wanted.filter(({ program }) => hasEngine(program));

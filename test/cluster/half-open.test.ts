@@ -1,4 +1,4 @@
-// Connections that are dead without a word: a client that opens another GET stream is told what it may have lost on the first.
+// Connections die without closing: a client that opens another GET stream gets notifications for what it may have lost on the first.
 import { McpServer } from "halyard";
 import { describe, expect, test } from "vitest";
 import { clientAt, serveCluster } from "../support/cluster.ts";

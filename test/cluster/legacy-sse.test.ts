@@ -161,7 +161,7 @@ test("a message that its node does not take in time is 503, and is not passed on
   second.engine.fail("send");
   expect(await say(second, whoami)).toBe(503);
   second.engine.heal();
-  // Somebody passes a message of a third node's stream on to the wrong node.
+  // A message for a third node's stream is forwarded to the wrong node.
   const engine = await engineOf(backplane);
   const [self] = first.server.cluster?.nodes().filter(({ isSelf }) => isSelf) ?? [];
   const [other] = second.server.cluster?.nodes().filter(({ isSelf }) => isSelf) ?? [];

@@ -11,7 +11,7 @@ import { recordingLogger } from "../support/log.ts";
 import { deferred, until } from "../support/turns.ts";
 import { clusterEngines } from "./engines.ts";
 
-/** A backplane on which somebody else has every id of a node. */
+/** A backplane on which every node id is taken. */
 function takenIds(shared: Backplane): Backplane {
   return {
     ...shared,

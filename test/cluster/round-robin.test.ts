@@ -89,7 +89,7 @@ test("a request names its node only where that is allowed", async () => {
   expect(await post(plain.url, "", { "x-node": "b" })).toMatch(/^a /);
 });
 
-test("chunks come as they are sent, and when the client leaves the node is told", async () => {
+test("chunks come as they are sent, and when the client leaves the node is notified", async () => {
   const streams: ServerResponse[] = [];
   const { url } = await balanced(() => (_, response) => {
     response.writeHead(200, { "content-type": "text/event-stream" }).flushHeaders();

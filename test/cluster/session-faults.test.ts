@@ -45,7 +45,7 @@ const outages: Readonly<Record<string, (engine: FaultyNode) => void>> = {
 
 describe.each(edges)("%s", (edge) => {
   describe.each(Object.entries(outages))("an engine that %s", (_, breakIt) => {
-    test("copies serve until the lease ends, then 503; modern calls go on", async () => {
+    test("copies serve until the lease ends, then 503; modern calls continue", async () => {
       holdClocks(...allTimers);
       const [node] = await serveCluster({ nodes: 1, define, edge });
       const client = await SessionClient.open(node);
@@ -160,7 +160,7 @@ describe.each(edges)("%s", (edge) => {
     expect(second.stats().sessions).toBe(0);
   });
 
-  test("the end of a session is told later if it could not be told at once", async () => {
+  test("the end of a session is reported later if it could not be reported at once", async () => {
     holdClocks("setInterval", "clearInterval");
     const [first, second] = await serveCluster({ nodes: 2, define, edge });
     const client = await SessionClient.open(first);
@@ -175,7 +175,7 @@ describe.each(edges)("%s", (edge) => {
   });
 });
 
-describe("records that nobody should have written", () => {
+describe("records that are invalid", () => {
   const bad: Readonly<Record<string, (record: Record<string, unknown>) => unknown>> = {
     "no JSON": () => undefined,
     "another id": (record) => ({ ...record, id: "another" }),

@@ -1,4 +1,4 @@
-// How many sessions a cluster has: a full node drops copies, limits are counted in the engine, and each end is told once.
+// How many sessions a cluster has: a full node drops copies, limits are counted in the engine, and each end is reported once.
 import type { McpServer, SessionEnd } from "halyard";
 import { memoryBackplane } from "halyard/cluster";
 import { describe, expect, test, vi } from "vitest";
@@ -163,7 +163,7 @@ describe("the end of a session", () => {
     expect(await statusAt(first, client)).toBe(404);
   });
 
-  test.each([0, 1])("by DELETE at node %i leaves no log, whoever reads its stream", async (at) => {
+  test.each([0, 1])("by DELETE at node %i leaves no log, wherever its stream is", async (at) => {
     const backplane = memoryBackplane();
     const nodes = await serveCluster({ nodes: 2, define: closing().define, backplane });
     const client = await SessionClient.open(nodes[0]);

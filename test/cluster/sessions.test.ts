@@ -235,7 +235,7 @@ describe.each(edges)("any node · %s", (edge) => {
     expect(opened).toBe(2);
   });
 
-  test("close() hands sessions over, and another node goes on", async () => {
+  test("close() hands sessions over, and another node continues", async () => {
     const closed: string[] = [];
     const [first, second] = await serveCluster({
       edge,

@@ -63,7 +63,7 @@ const named = (name: string): JsonObject => ({ result: { action: "accept", conte
 describe.each(engineRows)("$name", (row) => {
   const engine = onEngine(row);
 
-  test("two GETs on two nodes get each message once in total, and one goes on when the other closes", async () => {
+  test("two GETs on two nodes get each message once in total, and one continues when the other closes", async () => {
     const [first, second, third] = await serveCluster(engine);
     const client = await SessionClient.open(first);
     const one = await client.get();

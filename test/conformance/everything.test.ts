@@ -86,7 +86,7 @@ describe("the everything fixture over HTTP", () => {
     expect(performance.now() - started).toBeGreaterThan(25);
   });
 
-  test("add_tool and remove_tool change the list, and every session is told", async () => {
+  test("add_tool and remove_tool change the list, and every session is notified", async () => {
     const { client, call } = await connectHttp(fixture);
     const { heard } = await connectHttp(fixture);
     const told = (): number => heard.filter(({ method }) => method.endsWith("tools/list_changed")).length;
@@ -117,7 +117,7 @@ describe("the everything fixture over HTTP", () => {
     });
   });
 
-  test("emit_numbered counts for each session on its own, and goes on where it was", async () => {
+  test("emit_numbered counts for each session on its own, and continues where it was", async () => {
     const one = await connectHttp(fixture);
     const other = await connectHttp(fixture);
     await one.call("emit_numbered", { count: 3, intervalMs: 1 });

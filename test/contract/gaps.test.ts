@@ -1,4 +1,4 @@
-// What a client is told that may have missed something: once, what to read again, and never silence.
+// A client that may have missed messages is notified once to read everything again.
 import type { McpServer } from "halyard";
 import { expect, test } from "vitest";
 import { logDataOf, methodsOf, sessionDates, SessionClient } from "../support/sessions.ts";
@@ -17,7 +17,7 @@ function define(server: McpServer): void {
   server.resource(uri, {}, () => "a");
 }
 
-/** What a client is told of two changes, in any order, and of a push. */
+/** The messages for two changes, in any order, and for a push. */
 const changed = ["message", `resources/updated ${uri}`, "tools/list_changed"];
 
 contract("changes while the client is away", (column) => {

@@ -69,7 +69,7 @@ contract("a question", (column) => {
     expect(call.messages.filter(isQuestion)).toHaveLength(1);
   });
 
-  test("of a call fails when the client does not come back in time, and the call goes on", async () => {
+  test("of a call fails when the client does not come back in time, and the call continues", async () => {
     const http = { resumeWindowMs: 1 };
     const { client, server } = await placeOn(column, { define, http, client: { capabilities } });
     const call = await client.start("tools/call", { name: "ask" }, "call");

@@ -1,4 +1,4 @@
-// A reader that is behind past maxQueueBytes is cut off, and gets the rest when it resumes, or is told to read everything again.
+// A reader behind by more than maxQueueBytes is cut off. When it resumes, it gets the rest, or notifications to read everything again.
 import { type JsonObject, McpServer } from "halyard";
 import { fetchHandler, type FetchHandler } from "halyard/fetch";
 import type { HttpOptions } from "halyard/node";

@@ -43,7 +43,7 @@ contract("tasks", (column) => {
     await expect(tasks.result(taskId)).rejects.toMatchObject({ code: -32602, data: { printer: 7 } });
   });
 
-  test.each(forms)("one asks its client, and goes on with the answer · $revision", async (cell) => {
+  test.each(forms)("one asks its client, and continues with the answer · $revision", async (cell) => {
     const { tasks, server } = await begin(cell);
     const { taskId } = await tasks.start("ask");
     await tasks.until(taskId, "input_required");
@@ -65,7 +65,7 @@ contract("tasks", (column) => {
     expect(await tasks.get(taskId)).toMatchObject({ status: "cancelled" });
   });
 
-  test.each(forms)("the end of one is told · $revision", async (cell) => {
+  test.each(forms)("the client is notified of the end of one · $revision", async (cell) => {
     const { tasks, gate } = await begin(cell);
     const { taskId } = await tasks.start("wait");
     if (!tasks.isCore)

@@ -1,4 +1,4 @@
-// What clients and tools send cannot fail a request because somebody looks, nor reach the page as more than text.
+// What clients and tools send cannot fail a request because a dashboard is open, and reaches the page as text only.
 import { McpServer } from "halyard";
 import { dashboard } from "halyard/dashboard";
 import { fetchHandler } from "halyard/fetch";
@@ -111,7 +111,7 @@ const observers: Readonly<Record<string, () => unknown>> = {
 };
 
 test.each(Object.entries(observers))(
-  "an observer that %s hears the same events whether somebody looks or not",
+  "an observer that %s hears the same events whether the dashboard is open or not",
   async (_, end) => {
     const heard: Record<string, unknown[]> = {};
     for (const look of ["nobody", "somebody", "somebody who follows"]) {

@@ -1,4 +1,4 @@
-// What the dashboard keeps of the clients that somebody follows: nothing of others, and no more than docs/reference/limits.md says.
+// What the dashboard keeps of followed clients: nothing of others, and no more than docs/reference/limits.md says.
 import { McpServer } from "halyard";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { z } from "zod";
@@ -18,7 +18,7 @@ function makeServer(): McpServer {
   return server;
 }
 
-/** A session that somebody follows. */
+/** A followed session. */
 async function followSession(
   revision?: string,
 ): Promise<{ client: SessionClient; page: Page; peer: string }> {
@@ -29,7 +29,7 @@ async function followSession(
   return { client, page, peer };
 }
 
-test("nothing of a client before somebody follows it", async () => {
+test("nothing of a client before it is followed", async () => {
   const { client, page, peer: first } = await followSession();
   const other = await SessionClient.open(client);
   await other.request("tools/call", { name: "hello", arguments: {} });

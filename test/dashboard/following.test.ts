@@ -1,4 +1,4 @@
-// What the dashboard's timeline shows of a client that somebody follows, in both eras, and what it keeps.
+// What the dashboard's timeline shows of a followed client, in both eras, and what it keeps.
 import { McpServer } from "halyard";
 import { connect, type ConnectOptions, type McpClient } from "halyard/client";
 import { replay } from "halyard/testing";
@@ -322,7 +322,7 @@ describe("streams and sessions", () => {
     (await calling).cut();
   });
 
-  test("the reply to a POST that is cut goes on when its client resumes it", async () => {
+  test("the reply to a POST that is cut continues when its client resumes it", async () => {
     const { client, page, peer, server } = await followSession();
     const going = deferred();
     server.tool("slow", {}, async (_, ctx) => {

@@ -98,7 +98,7 @@ describe("formOf", () => {
       false,
       false,
     ]);
-    // Libraries write the range of exact integers as limits: nobody wants to read it.
+    // Libraries write the range of exact integers as limits, which only clutters the form.
     const exact = { type: "integer", minimum: Number.MIN_SAFE_INTEGER, maximum: Number.MAX_SAFE_INTEGER };
     expect(limitsOf(membersOf(one(exact))[0]!.shape)).toBe("");
   });
@@ -134,7 +134,7 @@ describe("formOf", () => {
 });
 
 describe("readDraft", () => {
-  test("readDraft returns the defaults of a form that nobody has touched", () => {
+  test("readDraft returns the defaults of a form that is untouched", () => {
     const form = formOf(defaultsSchema);
     const value = { name: "John Doe", age: 30, score: 95.5, status: "active", verified: true };
     expect(read(form, draftOf(form))).toEqual({ value, problems: {} });

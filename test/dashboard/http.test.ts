@@ -140,7 +140,7 @@ describe("a question", () => {
     expect((await ask(about, { "content-type": type })).status).toBe(415);
   });
 
-  test("of a slow sender keeps nobody waiting", async () => {
+  test("of a slow sender delays no other request", async () => {
     const { ask, port, token } = await openDashboard();
     const { socket } = openRaw(port);
     const head = ["POST /ask HTTP/1.1", `Host: 127.0.0.1:${port}`, `Authorization: Bearer ${token}`];
@@ -279,7 +279,7 @@ describe("the token", () => {
     },
   );
 
-  test("is slow to guess: after ten wrong ones nobody at that address gets an answer for a while", async () => {
+  test("is slow to guess: after ten wrong ones that address gets no answer for a while", async () => {
     stopClock();
     const { ask, log, token } = await openDashboard();
     const guess = async (at: number): Promise<number> =>
@@ -297,7 +297,7 @@ describe("the token", () => {
     expect(JSON.stringify(log)).not.toContain(token);
   });
 
-  test("of an earlier start, in a page that was left open, locks nobody out", async () => {
+  test("of an earlier start, in a page that was left open, does not lock the page out", async () => {
     stopClock();
     const { ask } = await openDashboard();
     for (let poll = 0; poll < 100; poll++)

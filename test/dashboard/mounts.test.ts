@@ -149,7 +149,7 @@ describe.each(Object.keys(mounts))("%s", (name) => {
     const { ask } = await open({ allowedHosts: ["mcp.example.com"] });
     expect((await ask({ host: "mcp.example.com", origin: "https://mcp.example.com" })).status).toBe(200);
     expect((await ask({ host: "mcp.example.com", origin: "https://www.example.com" })).status).toBe(403);
-    // The proxy has replaced the host, so nobody knows what the page's own origin is.
+    // The proxy has replaced the host, so the server cannot know the page's own origin.
     const replaced = await ask({ origin: "https://mcp.example.com" });
     expect([replaced.status, reasonOf(replaced)]).toEqual([
       403,

@@ -177,7 +177,7 @@ test("a node that has left is shown until one of its name is back", async () => 
   await until(async () => statesOf(await a.ask("now")) === "a answers, b answers");
 });
 
-test("a node without a dashboard is deaf, and nobody waits for it", async () => {
+test("a node without a dashboard does not answer, and others do not wait for it", async () => {
   const shared = memoryBackplane();
   const a = await openNode(shared, "a");
   await serveNode(shared, "b", undefined);

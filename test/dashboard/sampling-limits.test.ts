@@ -16,7 +16,7 @@ interface Scene {
   call(name?: string, client?: string, args?: JsonObject): Promise<void>;
 }
 
-/** A server whose dashboard somebody looks at. */
+/** A server whose dashboard is open. */
 async function open(): Promise<Scene> {
   const page = dashboard({ onOpen: () => {} });
   const server = new McpServer({ name: "demo", version: "1.0.0" }, { logger: recordingLogger() });

@@ -1,4 +1,4 @@
-// What a dashboard samples: only while somebody looks, beside the author's own observer, with percentiles close to the exact ones.
+// What a dashboard samples: only while it is open, beside the author's own observer, with percentiles close to the exact ones.
 import fc from "fast-check";
 import { McpServer, type ServerEvent } from "halyard";
 import { dashboard } from "halyard/dashboard";
@@ -49,7 +49,7 @@ function exact(durations: readonly number[], share: number): number {
   return sorted[Math.ceil(share * sorted.length) - 1] ?? Number.NaN;
 }
 
-test("nothing is sampled before somebody looks, and everything after", async () => {
+test("nothing is sampled before the dashboard is open, and everything after", async () => {
   const { ask, call } = await open();
   await call();
   expect(callsOf(await ask("tools"))).toBe(0);
@@ -76,7 +76,7 @@ test("sampling ends ten seconds after the last question, and begins anew with th
   expect(callsOf(await ask("tools"))).toBe(0);
 });
 
-test("the author's observer hears the same, whether somebody looks or not", async () => {
+test("the author's observer hears the same, whether the dashboard is open or not", async () => {
   holdClocks("setInterval", "clearInterval");
   const { ask, call, events } = await open();
   await call("one", 3);
@@ -97,7 +97,7 @@ test("percentiles are at most 5 % off", async () => {
   const durations = fc.array(fc.integer({ min: 1, max: 600_000 }), { minLength: 1, maxLength: 60 });
   await fc.assert(
     fc.asyncProperty(durations, async (all) => {
-      // Nobody has looked for long: what was sampled before is gone.
+      // The dashboard has been closed for long: what was sampled before is gone.
       vi.advanceTimersByTime(11_000);
       await ask("now");
       // Clocks jump with each call; the timer that ends sampling does not.
@@ -158,7 +158,7 @@ test("500 names are counted one by one, the rest together", async () => {
   await ask("now");
   for (let count = 0; count < 510; count++) await call(`made up ${count}`);
   const { total } = await ask("tools");
-  // Two tools that nobody has called, and one row for the last ten names.
+  // Two tools without a call, and one row for the last ten names.
   expect(total).toBe(503);
   expect(rowWith(await ask("tools", { search: "others" }), { method: "others" })).toMatchObject({
     calls: 10,

@@ -82,7 +82,7 @@ test.each(Object.entries(kinds))("secrets stay secret in %s", async (_, backplan
   const token = new URL(page.url ?? "").hash.replace("#token=", "");
   for (const secret of [...sessions, legacy.id, anonymous.id, bearer, claim, argument, subject, token])
     expect(text).not.toContain(secret);
-  // A shortened id would still help somebody who guesses the rest.
+  // A shortened id would still help to guess the rest.
   for (const id of sessions) expect(text).not.toContain(id.slice(0, 20));
   expect(text).not.toMatch(/authorization|issuer\.example/i);
   sse.stream.cut();

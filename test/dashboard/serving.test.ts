@@ -1,4 +1,4 @@
-// A dashboard and its endpoint: what opens, what closes, and whom the page may call.
+// A dashboard and its endpoint: what opens, what closes, and which endpoint the page may call.
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { hostname } from "node:os";
@@ -147,7 +147,7 @@ describe("serveHttp", () => {
     await expect(sendTo(port, { method: "GET", path: "/" })).rejects.toThrow("ECONNREFUSED");
   });
 
-  test("closes the dashboard although somebody is about to ask something", async () => {
+  test("closes the dashboard although a question is about to arrive", async () => {
     const { http, port, token: own } = await openDashboard();
     const { socket, text } = openRaw(port);
     const head = ["POST /ask HTTP/1.1", `Host: 127.0.0.1:${port}`, `Authorization: Bearer ${own}`];
@@ -172,7 +172,7 @@ describe("serveHttp", () => {
     expect(page.url?.split("#")[1]).not.toBe(url?.split("#")[1]);
   });
 
-  test("refuses a dashboard that shows another endpoint, which it goes on to show", async () => {
+  test("refuses a dashboard that shows another endpoint, which it continues to show", async () => {
     const { page, ask } = await openDashboard();
     const problem =
       "HTTP: dashboard already shows another endpoint: call dashboard() once for each, or close the other one first";

@@ -18,7 +18,7 @@ interface Scene {
 
 const note = "note:///a";
 
-/** A server whose dashboard somebody looks at already. */
+/** A server whose dashboard is open already. */
 async function open(options: DashboardOptions = {}, httpOptions: ServeHttpOptions = {}): Promise<Scene> {
   const page = dashboard({ onOpen: () => {}, ...options });
   const server = new McpServer({ name: "demo", version: "1.2.3" }, { logger: recordingLogger() });

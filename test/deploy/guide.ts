@@ -92,7 +92,7 @@ export function wholeConfiguration(folder: string, text: string): string {
   const temporary = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"]
     .map((kind) => `${kind}_temp_path ${folder}/${kind};`)
     .join("\n");
-  // One process, which stays whoever it is: the folder of a test is its own.
+  // One process, which keeps its user: the folder belongs to the user who runs the tests.
   return `daemon off;
 master_process off;
 pid ${folder}/nginx.pid;

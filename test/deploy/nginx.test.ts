@@ -15,10 +15,7 @@ import type { HttpReply } from "../support/http-reply.ts";
 import { type Answer, metaKeys, modernRequest } from "../support/raw.ts";
 import { until } from "../support/turns.ts";
 import { figures, publicHost, readTimeoutMs, resource } from "./guide.ts";
-import { missing, Site } from "./site.ts";
-
-const isRequired = process.env["HALYARD_NGINX"] === "1";
-if (missing.length > 0) console.warn(`The deployment guide is not tested: install ${missing.join(" and ")}`);
+import { canServeSites, Site } from "./site.ts";
 
 test("the figures of the guide fit together, and to the limits of the server", () => {
   const { limits } = portOf(new McpServer({ name: "test", version: "1.0.0" }));
@@ -29,17 +26,13 @@ test("the figures of the guide fit together, and to the limits of the server", (
   expect(figures.nodeHeaderBytes).toBeGreaterThan(limitOf("characters of a token"));
 });
 
-test.runIf(isRequired)("nginx and openssl are there where HALYARD_NGINX=1 says that they must be", () => {
-  expect(missing).toEqual([]);
-});
-
 // Clients on another address than that of nginx; elsewhere loopback has one address only.
 const clientAddress = process.platform === "linux" ? "127.0.0.2" : "127.0.0.1";
 
 let issuer: AuthorizationServer;
 let people = 0;
 
-/** A token of somebody new, so that no test spends what another may ask. */
+/** A token of a new subject, so that tests do not share a rate limit. */
 function newToken(claims: JsonObject = {}): Promise<string> {
   return issuer.forge({ aud: resource, sub: `user-${++people}`, ...claims });
 }
@@ -67,7 +60,7 @@ interface WholeSession {
   resume(lastEventId: string | undefined): Promise<HttpReply>;
 }
 
-/** A legacy session of somebody new, with its GET stream. */
+/** A legacy session of a new subject, with its GET stream. */
 async function openWholeSession(site: Site): Promise<WholeSession> {
   const token = await newToken();
   const session = await openSession(site, "2025-11-25", bearer(token));
@@ -85,7 +78,7 @@ async function openWholeSession(site: Site): Promise<WholeSession> {
 const methodsIn = (messages: readonly Answer[]): unknown[] =>
   messages.map((message) => (message as { method?: string }).method ?? "response");
 
-describe.skipIf(missing.length > 0)("docs/guides/deploy.md", () => {
+describe.runIf(canServeSites)("docs/guides/deploy.md", () => {
   beforeAll(async () => {
     issuer = await AuthorizationServer.start();
   });
@@ -270,7 +263,7 @@ describe.skipIf(missing.length > 0)("docs/guides/deploy.md", () => {
     });
     afterAll(() => site.close());
 
-    test("a call that asks goes on wherever its answer arrives", async () => {
+    test("a call that asks continues wherever its answer arrives", async () => {
       const token = await newToken();
       const meta = { [metaKeys.clientCapabilities]: { elicitation: { form: {} } } };
       const round = async (params: JsonObject): Promise<Answer> => {
@@ -308,7 +301,7 @@ describe.skipIf(missing.length > 0)("docs/guides/deploy.md", () => {
       return reply.status === 502 ? site.send(request) : reply;
     };
 
-    test("one of them ends while calls come in: none is lost, and its sessions go on in the other", async () => {
+    test("one of them ends while calls come in: none is lost, and its sessions continue in the other", async () => {
       const token = await newToken();
       const { stream, instance, say, resume } = await openWholeSession(site);
       await say("change");
@@ -326,7 +319,7 @@ describe.skipIf(missing.length > 0)("docs/guides/deploy.md", () => {
       expect(await ending?.exited).toBe(0);
       expect((await stream.ended()).end).toBe("complete");
       expect(await say("instance")).not.toBe(instance);
-      // What the other cannot know it has missed, the client is told to read again.
+      // The other process cannot know the missed messages, so the client is notified to read everything again.
       const resumed = await resume(lastEventId);
       onTestFinished(resumed.abort);
       await resumed.received(1);

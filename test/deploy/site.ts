@@ -1,5 +1,5 @@
 // A site as the guide builds it, on loopback: nginx with a certificate of its own, and servers behind it.
-import { type ChildProcess, execFileSync, spawn, spawnSync } from "node:child_process";
+import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { connect as connectHttp2 } from "node:http2";
 import { request as httpsRequest, type RequestOptions } from "node:https";
@@ -11,17 +11,14 @@ import { connect as connectTls } from "node:tls";
 import { defined, finish, type RawRequest, sendTo } from "../support/http.ts";
 import type { HttpReply } from "../support/http-reply.ts";
 import { EngineProcess } from "../support/engines.ts";
+import { hasPrograms, withSystemFolders } from "../support/programs.ts";
 import { until } from "../support/turns.ts";
 import { nginxConfiguration, publicHost, root, serverArguments } from "./guide.ts";
 
-// Where Debian has it, it is not in the path of everybody.
-const env = { ...process.env, PATH: `${process.env["PATH"]}:/usr/sbin:/usr/local/sbin` };
 const secret = "a-secret-that-all-instances-share-and-nobody-else";
 
-/** What this machine lacks to run the guide. */
-export const missing: readonly string[] = [["nginx", "-v"] as const, ["openssl", "version"] as const].flatMap(
-  ([command, argument]) => (spawnSync(command, [argument], { env }).status === 0 ? [] : [command]),
-);
+/** Whether the guides of nginx can be run. */
+export const canServeSites: boolean = hasPrograms("nginx", "openssl");
 
 /** A process, what it has said, and how it ended. */
 export class Process {
@@ -32,7 +29,7 @@ export class Process {
   constructor(command: string, args: readonly string[], more: Readonly<Record<string, string>> = {}) {
     const child = spawn(command, args, {
       cwd: root,
-      env: { ...env, ...more },
+      env: { ...withSystemFolders, ...more },
       stdio: ["ignore", "pipe", "pipe"],
     });
     this.child = child;
@@ -185,12 +182,12 @@ function makeCertificate(folder: string): void {
   const files = ["-keyout", join(folder, "privkey.pem"), "-out", join(folder, "fullchain.pem")];
   const names = ["-subj", `/CN=${publicHost}`, "-addext", `subjectAltName=DNS:${publicHost}`];
   execFileSync("openssl", ["req", "-x509", "-days", "1", ...key, ...files, ...names], {
-    env,
+    env: withSystemFolders,
     stdio: "pipe",
   });
 }
 
-/** Ports that nobody listens on, all found before any is given back, so that they differ. */
+/** Free ports, all found before any is released, so that they differ. */
 export async function freePorts(count: number): Promise<number[]> {
   const servers = Array.from({ length: count }, () => createServer());
   const ports: number[] = [];

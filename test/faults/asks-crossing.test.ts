@@ -1,4 +1,4 @@
-// Many clients asked at the same time under the same ids: each answers for itself, and for nobody else.
+// Many clients get questions at the same time under the same ids: each answer reaches its own question.
 import { McpServer } from "halyard";
 import type { TestClient } from "halyard/testing";
 import { describe, expect, test } from "vitest";

@@ -78,7 +78,7 @@ describe("close() of an HTTP server", () => {
     expect(await client.say({ jsonrpc: "2.0", id, ...answer })).toBe(404);
   });
 
-  test("questions of calls, of tasks and of the author that nobody answers end with the grace period", async () => {
+  test("questions of calls, of tasks and of the author that are not answered end with the grace period", async () => {
     const { server, failures, aborted } = askingServer();
     const served = await serve(server, { graceMs: 100, legacySse: true });
     const session = await SessionClient.open(served, { capabilities });

@@ -1,4 +1,4 @@
-// A client that vanishes while a handler asks it: the handler hears of it soon, and nothing waits for nobody.
+// A client vanishes while a handler asks it: the handler gets an error soon, and nothing keeps waiting.
 import { request } from "node:http";
 import { type JsonObject, McpServer } from "halyard";
 import type { HttpOptions } from "halyard/node";

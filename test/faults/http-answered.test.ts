@@ -1,4 +1,4 @@
-// Somebody else has answered, ended or destroyed the response: the call is one whose client has gone, and nothing throws.
+// Other code has answered, ended or destroyed the response: the call counts as disconnected, and nothing throws.
 import { createServer, type ServerResponse } from "node:http";
 import { once } from "node:events";
 import type { AddressInfo } from "node:net";
@@ -41,7 +41,7 @@ beforeEach(() => {
   onTestFinished(() => void vi.useRealTimers());
 });
 
-describe.each(Object.entries(deeds))("somebody else %s", (what, deed) => {
+describe.each(Object.entries(deeds))("other code %s", (what, deed) => {
   test("before a modern call has its stream: the call is cancelled", async () => {
     const { server, gate, waiting, aborted } = httpServer();
     const handler = nodeHandler(server, { streamAfterMs: 3000, keepAliveMs: 2000, graceMs: 50 });
@@ -50,7 +50,7 @@ describe.each(Object.entries(deeds))("somebody else %s", (what, deed) => {
     const asked = sendTo(port, modernPost(modernCall(1, "wait"))).catch(() => {});
     await untilEver(() => waiting() === 1);
     deed(seen[0] as ServerResponse);
-    // Nobody says that half an answer is all there will be.
+    // After half a response the connection stays open, so nothing aborts the call.
     if (what !== "answers half of it") await untilEver(() => aborted.length === 1);
     await vi.advanceTimersByTimeAsync(10_000);
     gate.resolve();
@@ -58,7 +58,7 @@ describe.each(Object.entries(deeds))("somebody else %s", (what, deed) => {
     (await asked)?.abort();
   });
 
-  test("before a legacy call has its stream: the call goes on, and nothing is written for it", async () => {
+  test("before a legacy call has its stream: the call continues, and nothing is written for it", async () => {
     const { server, gate, waiting, aborted } = httpServer();
     const handler = nodeHandler(server, { streamAfterMs: 3000, keepAliveMs: 2000, graceMs: 50 });
     const seen: ServerResponse[] = [];
@@ -75,7 +75,7 @@ describe.each(Object.entries(deeds))("somebody else %s", (what, deed) => {
   });
 });
 
-test("somebody else ends the stream of a call: it is cancelled, and nothing more is written", async () => {
+test("other code ends the stream of a call: it is cancelled, and nothing more is written", async () => {
   const { server, gate, waiting, aborted } = httpServer();
   const handler = nodeHandler(server, { streamAfterMs: 3000, keepAliveMs: 2000, graceMs: 50 });
   const seen: ServerResponse[] = [];

@@ -129,7 +129,7 @@ describe("asks that fail", () => {
     await expect(server.push.ping("unknown")).rejects.toMatchObject({ code: "ASK_FAILED" });
   });
 
-  test("a modern client and a client without a session cannot be asked, and the author is told what it takes", async () => {
+  test("a modern client and a client without a session cannot be asked, and the error names what is needed", async () => {
     const outcomes: string[] = [];
     const served = await serve(askingServer(outcomes));
     await (
@@ -237,7 +237,7 @@ describe("asks on a stream that is lost", () => {
     { kind: "call", resumeWindowMs: 5000, before: 3000, after: 4000 },
     { kind: "get", resumeWindowMs: 5000, before: 3000, after: 4000 },
   ] as const)(
-    "it fails when the resume window ends, and the call goes on · $kind · $resumeWindowMs",
+    "it fails when the resume window ends, and the call continues · $kind · $resumeWindowMs",
     async ({ kind, resumeWindowMs, before, after }) => {
       holdTime();
       const made = await setup(resumeWindowMs === undefined ? {} : { resumeWindowMs }, {

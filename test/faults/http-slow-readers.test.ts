@@ -1,4 +1,4 @@
-// A reader that does not read: its messages merge, then it is cut off, and nobody else notices.
+// A reader that does not read: its messages merge, then the server cuts it off, and others are not affected.
 import { McpServer } from "halyard";
 import { describe, expect, test } from "vitest";
 import type { EventReply } from "../support/event-reply.ts";

@@ -40,7 +40,7 @@ function initialize(pipe: Pipe): void {
 }
 
 describe("an output that throws", () => {
-  test("while a change is told is dropped, and the others are told", async () => {
+  test("while a change is announced is dropped, and the others are notified", async () => {
     const server = toolServer();
     await nextTurn();
     const before = new PipePeer(server);

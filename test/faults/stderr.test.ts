@@ -1,4 +1,4 @@
-// Nobody reads standard error, or its disk is full: a server goes on.
+// A server continues when standard error is not read, or its disk is full.
 import { spawn } from "node:child_process";
 import { closeSync, existsSync, openSync } from "node:fs";
 import { fileURLToPath } from "node:url";

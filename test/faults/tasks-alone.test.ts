@@ -1,4 +1,4 @@
-// Tasks and rounds whose client is away: they need nobody until somebody comes, and nobody may come.
+// Tasks and rounds whose client is away, or never comes back: they need no client to finish.
 import { type JsonObject, McpServer } from "halyard";
 import { type TestClient, connect } from "halyard/testing";
 import { describe, expect, test } from "vitest";
@@ -138,7 +138,7 @@ describe("a modern round", () => {
     return server;
   };
 
-  test("needs nothing of the server that began it: each goes on at another one [MRTR-NO-ASSUME-RETRY]", async () => {
+  test("needs nothing of the server that began it: each continues at another one [MRTR-NO-ASSUME-RETRY]", async () => {
     const params = { name: "ask", arguments: {} };
     let more: JsonObject = {};
     for (const text of ["Because", "of it"]) {

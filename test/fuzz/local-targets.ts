@@ -14,7 +14,7 @@ import { hangMs } from "./socket.ts";
 import type { Target } from "./target.ts";
 
 const tight: HttpOptions = {
-  // Somebody, so that scopes are asked for; as often as inputs come.
+  // A principal, so that scopes are checked.
   auth: () => ({ issuer: "https://issuer.example", subject: "fuzz", scopes: ["read"] }),
   rateLimit: false,
   legacySse: true,
@@ -85,7 +85,7 @@ function tightServer(): { readonly server: McpServer; readonly failure: () => st
   return { server, failure: () => failure ?? inLog() };
 }
 
-/** Tools that ask, that go on as tasks, and that are not for everybody. */
+/** Tools that ask, that become tasks, and that need scopes. */
 function addAskingTools(server: McpServer): void {
   const named = { type: "object", properties: { name: { type: "string" } } } as const;
   server.tool("test_input_required_result_elicitation", {}, async (_, ctx) =>
@@ -145,7 +145,7 @@ export const localHttp: Target = {
   },
 };
 
-/** Sessions that nobody was told of are idle for a second, and are swept once a second. */
+/** Sessions whose id was never read expire after a second of idleness, and are swept once a second. */
 async function atRest<T extends { readonly sessions: number; readonly replayStreams: number }>(
   stats: () => T,
 ): Promise<T> {

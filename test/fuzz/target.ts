@@ -8,7 +8,7 @@ export interface Running {
   send(input: Input): Promise<string | undefined>;
   /** A good call that must be answered well, within a second. */
   check(): Promise<string | undefined>;
-  /** What it holds now that nobody uses it: everything that was begun has been ended first. */
+  /** What the target still holds after everything that was begun has been ended. */
   rest(): Promise<Holding>;
   close(): Promise<void>;
 }
@@ -16,7 +16,7 @@ export interface Running {
 /** What a server holds; `heap` only where it can be measured. */
 export interface Holding {
   readonly heap: number | undefined;
-  /** Sessions whose answer was never read, so that nobody can end them. */
+  /** Sessions whose response was never read, so that the test does not know their ids. */
   readonly sessions: number;
   /** Open things by name, such as sessions and sockets. */
   readonly handles: Readonly<Record<string, number>>;

@@ -1,4 +1,4 @@
-// Two nodes of a cluster on one mount, and somebody who can reach the engine that they share.
+// Two nodes of a cluster on one mount, and an attacker who can reach their engine.
 import type { Backplane, McpServer, ServerOptions } from "halyard";
 import { type BackplaneOptions, memoryBackplane } from "halyard/cluster";
 import { makeServer } from "../support/catalogue.ts";
@@ -31,7 +31,7 @@ export interface Written {
 export interface OpenedCluster {
   readonly nodes: readonly [NodeDoor, NodeDoor];
   readonly written: Written;
-  /** The engine without its seal, for somebody who is no node. */
+  /** The engine without its seal, for an attacker. */
   readonly engine: Engine;
 }
 
@@ -83,7 +83,7 @@ export async function openCluster(
   return { nodes, written, engine: await engineOf(backplane) };
 }
 
-/** Writes another text over a value, as somebody does who can write to the engine. */
+/** Overwrites a value, as an attacker at the engine can. */
 export async function overwrite(engine: Engine, key: Key, text: string): Promise<void> {
   const stored = await engine.get(key);
   const version = await (stored === undefined

@@ -22,7 +22,7 @@ export type MountName = "serveHttp" | "fetchHandler" | "Express" | "stdio" | "HT
 export interface ClientOptions {
   readonly revision?: string;
   readonly capabilities?: ClientCapabilities;
-  /** Who it says it is, where there is somebody to believe it. */
+  /** The identity that it claims, on mounts that authenticate. */
   readonly user?: string;
   /** What it says it was granted, separated by blanks. */
   readonly scopes?: string;
@@ -55,7 +55,7 @@ const auth: NonNullable<HttpOptions["auth"]> = (request) => {
   return subject === undefined ? undefined : { issuer: "https://issuer.example", subject, scopes };
 };
 
-/** What a client sends to be taken for somebody. */
+/** The headers that claim an identity. */
 export function saysToBe(user: string, scopes?: string): Record<string, string> {
   return { "x-user": user, ...(scopes !== undefined && { "x-scopes": scopes }) };
 }

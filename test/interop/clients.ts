@@ -80,7 +80,7 @@ export interface InteropClient {
   logsFrom(level: "debug" | "error"): Promise<CallOptions>;
   /** Asks to be told when the tools or the resource change, until the returned function is called. */
   watch(uri: string): Promise<() => Promise<unknown>>;
-  /** Tells the server to end. Resolves once the client has noticed, with how. */
+  /** Makes the server end. Resolves with how the client noticed it. */
   terminate(): Promise<string>;
   /** Ends the session over HTTP; answers the id that it had. */
   endSession(): Promise<string | undefined>;
@@ -275,7 +275,7 @@ async function watchLegacy(client: ClientV1 | ClientV2, uri: string): Promise<()
   return () => client.unsubscribeResource({ uri });
 }
 
-/** A legacy client over HTTP is told nothing when the server ends: the next thing that it sends fails. */
+/** A legacy client over HTTP gets no message when the server ends: its next request fails. */
 async function terminate(
   client: ClientV1 | ClientV2,
   target: Target,

@@ -41,7 +41,7 @@ test.each(modernRows)(
 );
 
 test.each(eras)(
-  "clients of both eras share one endpoint over $way, and each is told of a change once [VER-DUAL-SERVER-MAY, VER-DUAL-SERVER-SELECT-MODERN, VER-DUAL-SERVER-SELECT-LEGACY, HTTP-ENDPOINT-SINGLE, HTTP-MULTI-NO-BROADCAST]",
+  "clients of both eras share one endpoint over $way, and each is notified of a change once [VER-DUAL-SERVER-MAY, VER-DUAL-SERVER-SELECT-MODERN, VER-DUAL-SERVER-SELECT-LEGACY, HTTP-ENDPOINT-SINGLE, HTTP-MULTI-NO-BROADCAST]",
   async ({ start }) => {
     const target = await start("demo");
     const clients = await Promise.all(officialClients.map(({ connect }) => connect(target)));

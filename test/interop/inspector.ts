@@ -36,7 +36,7 @@ export async function installInspector(): Promise<Inspector> {
   return { run: (...args) => run(folder, args), remove };
 }
 
-/** Neither the settings of whoever runs the tests nor the test runner's own reach the Inspector. */
+/** Runs the Inspector without the environment of the developer and of the test runner. */
 function run(folder: string, args: readonly string[]): Promise<Outcome> {
   const node = join(folder, "node_modules/node/bin/node");
   const program = join(folder, "node_modules/.bin/mcp-inspector");

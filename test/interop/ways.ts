@@ -70,7 +70,7 @@ const mountWays: readonly Way[] = mounts.map(({ name, mount }) => ({
   start: async (subject) => ({ kind: "url", ...(await mount(applications[subject].deploy()({}))) }),
 }));
 
-/** In memory where no engine is installed, and where all are wanted. */
+/** In memory if no engine is installed, or if all are wanted. */
 const shared = clusterEngines.length === 1 ? clusterEngines : [undefined, ...clusterEngines];
 
 const clusterWays: readonly Way[] = shared.map((engine) => ({

@@ -83,7 +83,7 @@ export class Runtimes {
     return [join(this.folder, "node_modules", program), ...args];
   }
 
-  /** Runs a module to its end, which must come by itself. */
+  /** Runs a module until its process exits by itself. */
   async run(runtime: Runtime, module: string, ...args: string[]): Promise<Ended> {
     const started = this.start(runtime, module, ...args);
     started.endInput();

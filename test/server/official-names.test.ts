@@ -1,4 +1,4 @@
-// What somebody writes who knows the official server, and the whole text that they read.
+// Names of the official server SDK: each row has the code and the whole error message.
 import { inputRequired, McpServer } from "halyard";
 import { fetchHandler } from "halyard/fetch";
 import { expect, test } from "vitest";

@@ -1,4 +1,4 @@
-// Mistakes of a third round of newcomers to a server: each row is what somebody writes, and the whole text that they read.
+// Mistakes of newcomers to a server, third round: each row has the code and the whole error message.
 import { McpServer, result } from "halyard";
 import { describe, expect, test } from "vitest";
 import * as z from "zod";

@@ -121,7 +121,7 @@ export class AuthorizationServer {
     return signToken(this.#key, { ...whole, ...claims }, header);
   }
 
-  /** Goes through the pages that a browser would show, and comes back with what the client is told in the end. */
+  /** Goes through the pages that a browser would show, and returns the parameters of the redirect to the client. */
   async visit(authorizationUrl: URL): Promise<URLSearchParams> {
     const { url, response } = await followRedirects(authorizationUrl, ({ href }) =>
       href.startsWith(redirectUrl),

@@ -71,7 +71,7 @@ export function forgetfulBackplane(options: BackplaneOptions = {}): Forgetful {
   return { backplane, loseEverything };
 }
 
-/** The engine of a backplane, as somebody has it who can reach it but is not a node, until the test ends. */
+/** Opens the engine of a backplane without being a node, until the test ends. */
 export async function engineOf(backplane: Backplane): Promise<Engine> {
   const receiver = { message() {}, entry() {}, lost() {}, back() {} };
   const prefix = backplane.options.prefix ?? "halyard:test:";

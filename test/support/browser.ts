@@ -1,36 +1,28 @@
 // Chromium without a window, and sites for it: each has an origin of its own, and a policy that forbids all but what it names.
-import { existsSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
+import { basename } from "node:path";
+import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
 import { afterAll, expect, onTestFinished } from "vitest";
+import { chromiumPath, hasPrograms } from "./programs.ts";
 import { until } from "./turns.ts";
 
-const path = [
-  "/usr/bin/chromium",
-  "/usr/bin/chromium-browser",
-  "/usr/bin/google-chrome",
-  "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
-].find((known) => existsSync(known));
-const isRequired = process.env["HALYARD_BROWSER"] === "1";
-if (path === undefined && !isRequired)
-  console.warn("Tests in a browser are skipped: install chromium to run them");
-
-/** Whether tests in a browser can run: chromium is installed, or required and they fail. */
-export const hasBrowser: boolean = path !== undefined || isRequired;
+/** Whether tests in a browser run. */
+export const hasBrowser: boolean = hasPrograms("chromium");
 
 let browser: Promise<Browser> | undefined;
 afterAll(async () => (await browser)?.close());
 
 /** Starts chromium, or uses the one of this test file. */
 function startBrowser(): Promise<Browser> {
-  if (path === undefined) throw new Error("chromium is not installed: HALYARD_BROWSER=1 requires it");
+  if (chromiumPath === undefined) throw new Error("chromium is not installed");
   browser ??= chromium.launch({
-    executablePath: path,
+    executablePath: chromiumPath,
     // Root cannot use the sandbox; these pages are the tests' own.
     args: ["--no-sandbox"],
-    // Popups that nobody has clicked for are blocked, as in the browsers of people.
+    // Popups without a click are blocked, as in the browsers of people.
     ignoreDefaultArgs: ["--disable-popup-blocking"],
   });
   return browser;
@@ -121,7 +113,7 @@ function policyOf(connectTo: readonly string[]): string {
 
 /** Where the script of a page is found in its site. */
 function scriptOf(page: URL): string {
-  return page.pathname.replace(/^.*\/(.+)\.ts$/, "/$1.js");
+  return `/${basename(page.pathname, ".ts")}.js`;
 }
 
 function htmlOf(script: string): string {
@@ -131,7 +123,7 @@ function htmlOf(script: string): string {
 /** Bundles the scripts as pages load them: what they share, and what they load later, in files of their own. */
 async function bundle(entries: readonly URL[]): Promise<ReadonlyMap<string, Uint8Array>> {
   const { outputFiles } = await build({
-    entryPoints: entries.map(({ pathname }) => pathname),
+    entryPoints: entries.map((entry) => fileURLToPath(entry)),
     bundle: true,
     splitting: true,
     format: "esm",

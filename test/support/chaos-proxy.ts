@@ -15,13 +15,13 @@ export type Fault =
   | Cut
   /** The reply ends in good order, but too early. */
   | { readonly kind: "truncated"; readonly at: number }
-  /** Nothing goes by any more, before the head of the reply if `at` is negative, and nobody is told for a while. */
+  /** The connection goes silent without closing, before the head of the reply if `at` is negative. */
   | { readonly kind: "half-open"; readonly at: number; readonly heldMs: number }
   /** The connection breaks after a time, whatever has gone by. */
   | { readonly kind: "aged"; readonly afterMs: number }
   /** The server does not get the request. */
   | { readonly kind: "refused"; readonly status: 429 | 503 }
-  /** The server gets the request, or not, and nobody gets its reply. */
+  /** The server may get the request, but its reply never arrives. */
   | { readonly kind: "gateway"; readonly status: 502 | 503 | 504; readonly isForwarded: boolean }
   /** The client gets one reply more, before its own or so long after it. */
   | { readonly kind: "surplus"; readonly reply: string; readonly afterMs: number | undefined }
@@ -207,7 +207,7 @@ class Exchange {
   readonly #fault: Fault | undefined;
   readonly #options: ChaosProxyOptions;
   #upstream: { destroy(): unknown } | undefined;
-  /** How much of the body has gone by. */
+  /** How many bytes of the body have passed. */
   #passed = 0;
   #isOver = false;
 

@@ -42,7 +42,7 @@ class Passing {
     this.request = request;
   }
 
-  /** A GET by where it wants to go on; undefined for another method. */
+  /** The event id from which a GET resumes; undefined for another method. */
   get place(): string | undefined {
     if (!this.request.startsWith("GET ")) return undefined;
     return /last-event-id: (\S+)/i.exec(this.request)?.[1] ?? "";
@@ -84,7 +84,7 @@ export class CuttingProxy {
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
   readonly #passings: Passing[] = [];
-  /** Where those wanted to go on whose next GET gets its head. */
+  /** The event ids of clients whose next GET gets its head. */
   readonly #spared = new Set<string>();
   #isCalm = true;
   /** How many connections have been cut. */

@@ -88,13 +88,13 @@ export interface Link {
 }
 
 /** Where files are that the package does not have. */
-const repository = "https://github.com/halyard-mcp/halyard/blob/main/";
+export const repositoryUrl = "https://github.com/halyard-mcp/halyard/blob/main/";
 
 /** The links of a document to other documents and files, and to its own headings, also those by the address of the repository. */
 export function linksIn(path: string): Link[] {
   const prose = readDocument(path)
     .replaceAll(/^```[^]*?^```$/gm, "")
-    .replaceAll(`](${repository}`, "](/");
+    .replaceAll(`](${repositoryUrl}`, "](/");
   return targetsIn(prose).map(({ target, anchor }) => ({ file: resolveLink(path, target), anchor }));
 }
 

@@ -4,23 +4,14 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { connect, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { hasPrograms } from "./programs.ts";
 import { until } from "./turns.ts";
 
 export type EngineName = "redis-server" | "nats-server";
 
-/** Whether a missing engine fails the tests that need it, as in `.ci/run`. */
-const areEnginesRequired: boolean = process.env["HALYARD_ENGINES"] === "1";
-
-const found = new Map<EngineName, boolean>();
-
-/** Whether the tests of this engine can run: it is installed, or required and they fail. Warns once if they cannot. */
+/** Whether the tests of this engine run. */
 export function hasEngine(name: EngineName): boolean {
-  if (!found.has(name)) {
-    found.set(name, spawnSync(name, ["--version"]).error === undefined);
-    if (!found.get(name) && !areEnginesRequired)
-      console.warn(`Tests are skipped: install ${name} to run them`);
-  }
-  return areEnginesRequired || found.get(name) === true;
+  return hasPrograms(name);
 }
 
 export interface EngineOptions {
@@ -143,7 +134,7 @@ function isListening(port: number): Promise<boolean> {
   });
 }
 
-/** A port that nobody uses; with `above`, the port that many above it is free too. */
+/** A free port; with `above`, the port that many above it is free too. */
 async function freePort(above = 0): Promise<number> {
   for (;;) {
     const port = await listenOnce(0);

@@ -23,7 +23,7 @@ export interface EntryPoint {
   readonly needed?: object;
   /** Where its type is. */
   readonly type: readonly [file: string, name: string];
-  /** Whether it waits for somebody else where its options are right. */
+  /** Whether it waits for another party if its options are right. */
   readonly waits?: true;
 }
 
@@ -83,7 +83,7 @@ export const entryPoints: Readonly<Record<string, EntryPoint>> = {
   serveHttp: {
     give: (options) => serveHttp(new McpServer(info), options),
     needed: { port: 0 },
-    type: ["src/transports/node/index.ts", "ServeHttpOptions"],
+    type: ["src/transports/node/serve.ts", "ServeHttpOptions"],
   },
   nodeHandler: {
     give: (options) => nodeHandler(new McpServer(info), options),
@@ -100,10 +100,10 @@ export const entryPoints: Readonly<Record<string, EntryPoint>> = {
     type: ["src/transports/stdio/index.ts", "StdioOptions"],
   },
   bearerAuth: { give: bearerAuth, needed: bearer, type: ["src/auth/options.ts", "BearerAuthOptions"] },
-  memoryBackplane: { give: memoryBackplane, type: ["src/backplane/engine.ts", "BackplaneOptions"] },
+  memoryBackplane: { give: memoryBackplane, type: ["src/cluster/engine/engine.ts", "BackplaneOptions"] },
   redisBackplane: {
     give: (options) => redisBackplane(createClient(), options),
-    type: ["src/backplane/engine.ts", "BackplaneOptions"],
+    type: ["src/cluster/engine/engine.ts", "BackplaneOptions"],
   },
   developmentIssuer: {
     give: (options) => developmentIssuer(options),
@@ -115,7 +115,7 @@ export const entryPoints: Readonly<Record<string, EntryPoint>> = {
   },
   natsBackplane: {
     give: (options) => natsBackplane({} as never, options),
-    type: ["src/backplane/engine.ts", "BackplaneOptions"],
+    type: ["src/cluster/engine/engine.ts", "BackplaneOptions"],
   },
   "server.tool": {
     give: (definition) => makeServer().server.tool("x", definition, () => ""),
@@ -166,13 +166,13 @@ export const entryPoints: Readonly<Record<string, EntryPoint>> = {
   "new Pipe": {
     give: (options) => new Pipe(portOf(new McpServer(info)), { write: () => true, destroy() {} }, options),
     needed: { transport: "test" },
-    type: ["src/server/pipe/pipe.ts", "PipeOptions"],
+    type: ["src/server/pipe.ts", "PipeOptions"],
   },
   secureRequestState: {
     give: (options) => makeServer().server.secureRequestState(options),
     type: ["src/server/request-state/options.ts", "RequestStateOptions"],
   },
-  "result()": { give: result, type: ["src/server/results/results.ts", "ToolResultParts"] },
+  "result()": { give: result, type: ["src/server/catalogue/results.ts", "ToolResultParts"] },
   "ctx.elicit": {
     give: (options) => ask((ctx) => ctx.elicit("?", new URL("https://example.com"), options)),
     type: ["src/protocol/asking.ts", "UrlAskOptions"],
@@ -211,7 +211,7 @@ export const entryPoints: Readonly<Record<string, EntryPoint>> = {
   "connect of halyard/client, a command": {
     give: connectClient,
     needed: { command: "node" },
-    type: ["src/client/settings/options.ts", "CommandTarget"],
+    type: ["src/client/settings/command.ts", "CommandTarget"],
     waits: true,
   },
   oauth: { give: oauth, type: ["src/client/oauth/settings/options.ts", "OAuthOptions"] },
@@ -243,34 +243,34 @@ export const entryPoints: Readonly<Record<string, EntryPoint>> = {
   },
   "client.callTool": {
     give: (options) => withClient((client) => client.callTool("work", {}, options)),
-    type: ["src/client/settings/options.ts", "CallOptions"],
+    type: ["src/client/settings/call-options.ts", "CallOptions"],
   },
   "client.startTask": {
     give: (options) => withClient((client) => client.startTask("work", {}, options)),
-    type: ["src/client/tasks/tasks.ts", "StartTaskOptions"],
+    type: ["src/client/settings/call-options.ts", "StartTaskOptions"],
   },
   "task.status": {
     give: (options) => withClient(async (client) => (await client.startTask("work")).status(options)),
-    type: ["src/client/tasks/handle.ts", "TaskOptions"],
+    type: ["src/client/tasks/task.ts", "TaskOptions"],
   },
   "task.cancel": {
     give: (options) => withClient(async (client) => (await client.startTask("work")).cancel(options)),
-    type: ["src/client/tasks/handle.ts", "TaskOptions"],
+    type: ["src/client/tasks/task.ts", "TaskOptions"],
   },
   "task.result": {
     give: (options) => withClient(async (client) => (await client.startTask("work")).result(options)),
-    type: ["src/client/settings/options.ts", "CallOptions"],
+    type: ["src/client/settings/call-options.ts", "CallOptions"],
   },
   "client.complete": {
     give: (options) =>
       withClient((client) =>
         client.complete({ type: "ref/prompt", name: "x" }, { name: "y", value: "" }, options),
       ),
-    type: ["src/client/client.ts", "CompleteOptions"],
+    type: ["src/client/settings/call-options.ts", "CompleteOptions"],
   },
   "client.page": {
     give: (options) => withClient((client) => client.page("tools", options)),
-    type: ["src/client/settings/options.ts", "PageOptions"],
+    type: ["src/client/settings/call-options.ts", "PageOptions"],
   },
   "client.listen": {
     give: (filter) => withClient((client) => client.listen(filter)),
@@ -294,54 +294,54 @@ export const entryPoints: Readonly<Record<string, EntryPoint>> = {
   },
   "client.listTools": {
     give: (options) => withClient((client) => client.listTools(options)),
-    type: ["src/client/settings/options.ts", "CallOptions"],
+    type: ["src/client/settings/call-options.ts", "CallOptions"],
   },
   "client.eachTool": {
     give: (options) => withClient((client) => client.eachTool(options)),
-    type: ["src/client/settings/options.ts", "CallOptions"],
+    type: ["src/client/settings/call-options.ts", "CallOptions"],
   },
   "client.listPrompts": {
     give: (options) => withClient((client) => client.listPrompts(options)),
-    type: ["src/client/settings/options.ts", "CallOptions"],
+    type: ["src/client/settings/call-options.ts", "CallOptions"],
   },
   "client.eachPrompt": {
     give: (options) => withClient((client) => client.eachPrompt(options)),
-    type: ["src/client/settings/options.ts", "CallOptions"],
+    type: ["src/client/settings/call-options.ts", "CallOptions"],
   },
   "client.listResources": {
     give: (options) => withClient((client) => client.listResources(options)),
-    type: ["src/client/settings/options.ts", "CallOptions"],
+    type: ["src/client/settings/call-options.ts", "CallOptions"],
   },
   "client.eachResource": {
     give: (options) => withClient((client) => client.eachResource(options)),
-    type: ["src/client/settings/options.ts", "CallOptions"],
+    type: ["src/client/settings/call-options.ts", "CallOptions"],
   },
   "client.listResourceTemplates": {
     give: (options) => withClient((client) => client.listResourceTemplates(options)),
-    type: ["src/client/settings/options.ts", "CallOptions"],
+    type: ["src/client/settings/call-options.ts", "CallOptions"],
   },
   "client.eachResourceTemplate": {
     give: (options) => withClient((client) => client.eachResourceTemplate(options)),
-    type: ["src/client/settings/options.ts", "CallOptions"],
+    type: ["src/client/settings/call-options.ts", "CallOptions"],
   },
   "client.readResource": {
     give: (options) => withClient((client) => client.readResource("x:y", options)),
-    type: ["src/client/settings/options.ts", "CallOptions"],
+    type: ["src/client/settings/call-options.ts", "CallOptions"],
   },
   "client.getPrompt": {
     give: (options) => withClient((client) => client.getPrompt("x", {}, options)),
-    type: ["src/client/settings/options.ts", "CallOptions"],
+    type: ["src/client/settings/call-options.ts", "CallOptions"],
   },
   "client.ping": {
     give: (options) => withClient((client) => client.ping(options)),
-    type: ["src/client/settings/options.ts", "CallOptions"],
+    type: ["src/client/settings/call-options.ts", "CallOptions"],
   },
   "client.setLogLevel": {
     give: (options) => withClient((client) => client.setLogLevel("info", options)),
-    type: ["src/client/settings/options.ts", "CallOptions"],
+    type: ["src/client/settings/call-options.ts", "CallOptions"],
   },
   "client.request": {
     give: (options) => withClient((client) => client.request("ping", {}, options)),
-    type: ["src/client/settings/options.ts", "CallOptions"],
+    type: ["src/client/settings/call-options.ts", "CallOptions"],
   },
 };

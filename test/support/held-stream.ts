@@ -16,7 +16,7 @@ export class HeldStream implements Stream {
   }
 
   onDrain(callback: () => void): () => void {
-    // Each registration counts, whoever made it.
+    // Registrations of other code count, too.
     const own = (): void => callback();
     this.#drains.add(own);
     return () => void this.#drains.delete(own);

@@ -12,7 +12,7 @@ export interface HttpFixture {
   readonly aborted: string[];
   /** How many calls of `wait` have begun. */
   readonly waiting: () => number;
-  /** Lets `wait` go on. */
+  /** Makes `wait` return. */
   readonly gate: Deferred<void>;
 }
 

@@ -1,4 +1,4 @@
-// Somebody who looks at a dashboard: asks its questions over HTTP with its token, as the page does.
+// Asks the questions of a dashboard over HTTP with its token, as the page does.
 import type { JsonObject } from "halyard";
 
 /** A row of an answer. */

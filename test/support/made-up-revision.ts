@@ -9,7 +9,7 @@ import { sources } from "./public-api.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 
-/** A modern revision that nobody has written: it has `ping` again, and no icons on tools; and prompts/get mirrors nothing. */
+/** A modern revision made up for tests: it has `ping` again, and no icons on tools; and prompts/get mirrors nothing. */
 export const madeUp = { date: "2031-04-01", before: "2026-07-28" };
 
 const table = `// Protocol revision ${madeUp.date}: ping is back, tools lose their icons, and prompts/get mirrors no name.

@@ -6,7 +6,7 @@ export interface PacketFault {
   readonly kind: "flip" | "reset";
   readonly way: "up" | "down";
   readonly at: number;
-  /** How long after it the connection breaks too: whoever waits for bytes that never come would wait for long. @default {it does not} */
+  /** How long after it the connection breaks too, so that a reader of missing bytes does not wait for long. @default {it does not} */
   readonly brokenAfterMs?: number;
 }
 

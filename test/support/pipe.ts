@@ -1,4 +1,4 @@
-// A peer on a pipe that the test holds in its hands: every write is seen as it happens, and the reader can be slow.
+// A peer on a pipe that the test controls: it sees every write as it happens, and the reader can be slow.
 import type { ClientCapabilities, JsonObject, RequestId, Servable } from "halyard";
 import { Pipe, portOf, type PipeOptions } from "halyard/transport";
 import { type Received, TestClient } from "halyard/testing";

@@ -8,7 +8,7 @@ import { copyPackage } from "./package-copy.ts";
 /** Something that an entry exports. */
 export interface PublicSymbol {
   readonly name: string;
-  /** Classes that are exported as types only count as types: nobody can make one. */
+  /** Classes that are exported as types only count as types, since users cannot construct them. */
   readonly kind: "function" | "class" | "value" | "type";
   /** The sentences of its doc comment. */
   readonly summary: string;
@@ -31,6 +31,7 @@ export const sources = {
   "halyard/client": "src/client/index.ts",
   "halyard/client/oauth": "src/client/oauth/index.ts",
   "halyard/dashboard": "src/dashboard/index.ts",
+  "halyard/window": "src/window/index.ts",
   "halyard/testing": "src/testing/index.ts",
 } as const;
 

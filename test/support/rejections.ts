@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, expect } from "vitest";
 import { nextTurn } from "./turns.ts";
 
-/** Fails each test of the file during which a promise was rejected that nobody looked at. */
+/** Fails each test of the file during which a rejection was not handled. */
 export function expectNoUnhandledRejections(): void {
   const rejections: unknown[] = [];
   const onRejection = (reason: unknown): void => void rejections.push(reason);

@@ -1,4 +1,4 @@
-// An HTTP server that a test programs: it answers each message as told, and remembers what it was sent.
+// An HTTP server that a test programs: it sends the responses of the script, and records the requests.
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { onTestFinished } from "vitest";

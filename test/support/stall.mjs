@@ -1,10 +1,10 @@
-// A busy machine for whoever asks for it: NODE_OPTIONS="--import=$PWD/test/support/stall.mjs" npx vitest run
-// Each process stops for a while, again and again, now before its timers and now after its sockets, and costs nobody anything.
+// Imitates a busy machine: NODE_OPTIONS="--import=$PWD/test/support/stall.mjs" npx vitest run
+// Each process stops for a while, again and again, before its timers or after its sockets, without using the processor.
 
 const cell = new Int32Array(new SharedArrayBuffer(4));
 const { setImmediate, setTimeout } = globalThis;
 
-/** Mostly nothing to speak of, often as long as others take their turn, and now and then longer than anybody would think. */
+/** Most pauses are short, some last about a time slice, and a few are very long. */
 function stall() {
   const luck = Math.random();
   const most = luck < 0.7 ? 15 : luck < 0.95 ? 80 : 650;

@@ -4,7 +4,7 @@ import type { Servable } from "halyard";
 import { serveStdio } from "halyard/stdio";
 import { type ConnectOptions, TestClient, type Wire } from "halyard/testing";
 
-/** A server on streams of this process. Nobody reads its output before {@link readLines} does. */
+/** A server on streams of this process. Its output is not read before {@link readLines}. */
 export async function openStdio(server: Servable): Promise<{ wire: Wire; output: PassThrough }> {
   const input = new PassThrough();
   const output = new PassThrough();

@@ -110,7 +110,7 @@ export class Tasks {
 export interface TaskFixture {
   readonly server: McpServer;
   readonly log: LogEntry[];
-  /** Lets `wait` go on. */
+  /** Makes `wait` return. */
   readonly gate: Deferred<void>;
   /** Why the signal of `wait` aborted, for each call that was cancelled. */
   readonly aborted: string[];

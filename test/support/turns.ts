@@ -18,7 +18,7 @@ export async function until(holds: () => boolean | Promise<boolean>, timeoutMs =
   }
 }
 
-/** Resolves once `check` throws no more. For longer than Vitest would: a process that starts may take seconds. */
+/** Resolves once `check` no longer throws. Waits longer than Vitest does, because a process may take seconds to start. */
 export function eventually<T>(check: () => T | Promise<T>): Promise<T> {
   return vi.waitFor(check, { timeout: 15_000, interval: 5 });
 }

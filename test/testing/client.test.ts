@@ -65,7 +65,7 @@ describe.each(protocolRevisions)("a test client of $date", ({ date, era }) => {
     );
   });
 
-  test("goes on after a handshake that failed", async () => {
+  test("continues after a handshake that failed", async () => {
     const server = new McpServer(
       { name: "modern", version: "1.0.0" },
       { supportedRevisions: ["2026-07-28"] },

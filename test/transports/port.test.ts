@@ -81,7 +81,7 @@ describe.each(Object.entries(entries))("%s", (_, serve) => {
     const refusal = await refusalOf(given);
     expect(refusal).toBeInstanceOf(ConfigurationError);
     const { message } = refusal as ConfigurationError;
-    // The test client names the other client to whoever passes an address.
+    // If an address is passed to the test client, its error names the other client.
     const problem = message.replace(": to reach a server elsewhere, use connect of halyard/client", "");
     expect(problem.slice(problem.indexOf(": ") + 2)).toBe(`server must be an McpServer of halyard${seen}`);
   });

@@ -1,4 +1,4 @@
-// Timers and pauses that let the process exit, the longest time that a timer can wait, and waiting with a timeout.
+// Timers and pauses that let the process exit, waiting with a timeout, and the age of something on two clocks.
 
 /** Lets the process exit before the timer fires. Only Node needs this call. */
 export function inBackground<Timer>(timer: Timer): Timer {
@@ -22,4 +22,19 @@ export async function within(timeMs: number, work: Promise<unknown>): Promise<vo
   });
   await Promise.race([work, timeUp]);
   clearTimeout(timer);
+}
+
+/** A moment on both clocks: the monotonic one may stop while the machine sleeps, and the wall clock may be set. */
+export interface Moment {
+  readonly elapsed: number;
+  readonly time: number;
+}
+
+export function thisMoment(): Moment {
+  return { elapsed: performance.now(), time: Date.now() };
+}
+
+/** For something that may be dropped too early, but must not be kept too long: the clock that shows more time counts. */
+export function ageOf({ elapsed, time }: Moment): number {
+  return Math.max(performance.now() - elapsed, Date.now() - time);
 }

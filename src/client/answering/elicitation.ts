@@ -9,7 +9,7 @@ import type {
   OnElicit,
   UrlQuestion,
 } from "../settings/handlers.ts";
-import { contentProblem, withDefaults } from "./form.ts";
+import { contentProblem, withFieldDefaults } from "./form.ts";
 import { mistake, type QuestionReading, refused } from "./question.ts";
 import { readFormSchema } from "./requested-form.ts";
 
@@ -56,7 +56,7 @@ function readForm(params: JsonObject, message: string, handler: OnElicit<FormQue
       if (action !== "accept") return { action };
       const { content: filled = {} } = answer as { readonly content?: unknown };
       if (!isObject(filled)) throw mistake("onElicit", "content must be an object");
-      const content = withDefaults(filled, requestedSchema);
+      const content = withFieldDefaults(filled, requestedSchema);
       const wrong = contentProblem(content, requestedSchema);
       if (wrong !== undefined) throw mistake("onElicit", `content does not match the form: ${wrong}`);
       return { action, content };

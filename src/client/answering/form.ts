@@ -5,7 +5,7 @@ import type { FormField, FormSchema } from "../../protocol/forms/form-schema.ts"
 import { brokenRule, type Rule } from "../../protocol/forms/rules.ts";
 
 /** The content with the defaults of the schema for fields that it lacks. */
-export function withDefaults(content: JsonObject, schema: FormSchema): JsonObject {
+export function withFieldDefaults(content: JsonObject, schema: FormSchema): JsonObject {
   const missing = fieldsOf(schema).filter(
     ([name, field]) => given(content, name) === undefined && field["default"] !== undefined,
   );

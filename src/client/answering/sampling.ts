@@ -1,8 +1,7 @@
 // Sampling: questions to the model of the client's user.
-import type { SamplingContent } from "../../protocol/asking.ts";
+import { blocksOf, isBlock, messagesProblem, type SamplingContent } from "../../protocol/asking.ts";
 import { isRole } from "../../protocol/model.ts";
 import type { Revision } from "../../protocol/revision.ts";
-import { blocksOf, isBlock, messagesProblem } from "../../protocol/sampling-messages.ts";
 import { isObject, type JsonObject } from "../../base/wire/message.ts";
 import type { OnSample, SampleAnswer, SampleOption, SampleQuestion } from "../settings/handlers.ts";
 import { mistake, type QuestionReading, refused } from "./question.ts";

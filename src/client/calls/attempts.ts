@@ -3,7 +3,7 @@
 import { Attempts } from "../channel/backoff.ts";
 import { ConnectionLost, HttpFailure } from "../settings/errors.ts";
 import type { Backoff } from "../settings/limits.ts";
-import type { Reissue } from "../settings/options.ts";
+import type { Reissue } from "../settings/call-options.ts";
 
 /** What the client does after one kind of failure. */
 export interface AttemptRule {

@@ -4,7 +4,7 @@ import type { RequiredUrls } from "../answering/required-urls.ts";
 import { beginBudget, type CallBudget, type ChannelRequest } from "../channel/channel.ts";
 import type { HeaderFields } from "../settings/auth.ts";
 import { CallTimeout, type ConnectionLost } from "../settings/errors.ts";
-import type { ClientState } from "../settings/state.ts";
+import type { ClientState } from "../settings/events.ts";
 import type { Tries } from "./attempts.ts";
 import type { CallTimes, CoreRequestOptions } from "./core.ts";
 

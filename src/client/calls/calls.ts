@@ -6,18 +6,17 @@ import type { LogLevel } from "../../protocol/model.ts";
 import { encodeNotification, type JsonObject, type RpcNotification } from "../../base/wire/message.ts";
 import type { QuestionAnswers } from "../answering/question.ts";
 import type { Transport } from "../channel/channel.ts";
-import { ServerConnection, type ConnectionSettings } from "../connection/connection.ts";
-import type { ServerFacts } from "../connection/peer.ts";
+import { type ConnectionSettings, ServerConnection } from "../connection/connection.ts";
+import type { ServerFacts } from "../settings/server-facts.ts";
 import type { Secrets } from "../redaction/secrets.ts";
-import { tellThrown } from "../settings/checks.ts";
 import { CallTimeout, ConnectionLost } from "../settings/errors.ts";
-import type { ClientEvent } from "../settings/events.ts";
+import { type ClientEvent, tellThrown } from "../settings/events.ts";
 import type { ClientLimits } from "../settings/limits.ts";
-import type { CallSettings } from "../settings/options.ts";
 import type { CallTimes, ClientCore, CoreRequestOptions } from "./core.ts";
 import { type ClientMiddleware, sendThrough } from "./middleware.ts";
 import { checkMetaKeys } from "./request-text.ts";
 import { Sender, type SenderSettings } from "./sender.ts";
+import type { CallSettings } from "../settings/call-options.ts";
 
 const noOptions: CoreRequestOptions = {};
 

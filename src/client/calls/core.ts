@@ -1,11 +1,11 @@
 // The core that the features of a client use: requests, notifications, and events of the connection.
 import type { JsonObject, RequestId, RpcNotification } from "../../base/wire/message.ts";
 import type { CallBudget } from "../channel/channel.ts";
-import type { ServerFacts } from "../connection/peer.ts";
+import type { ServerFacts } from "../settings/server-facts.ts";
 import type { Secrets } from "../redaction/secrets.ts";
 import type { ClientEvent } from "../settings/events.ts";
 import type { ClientLimits } from "../settings/limits.ts";
-import type { CallOptions, CallSettings } from "../settings/options.ts";
+import type { CallOptions, CallSettings } from "../settings/call-options.ts";
 
 /** How long a request may take. */
 export interface CallTimes {

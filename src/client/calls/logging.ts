@@ -2,8 +2,8 @@
 import { isLogLevel, type LogLevel } from "../../protocol/model.ts";
 import type { JsonObject } from "../../base/wire/message.ts";
 import type { LogEntry } from "../settings/handlers.ts";
-import type { CallOptions } from "../settings/options.ts";
 import type { CallSender } from "./calls.ts";
+import type { CallOptions } from "../settings/call-options.ts";
 
 export class Logging {
   readonly #calls: CallSender;

@@ -1,7 +1,7 @@
 // Middleware: functions of the user that run around every request of a client, the first one outermost.
 import { isObject, type JsonObject } from "../../base/wire/message.ts";
 import { HalyardError } from "../../base/errors.ts";
-import type { CallOptions } from "../settings/options.ts";
+import type { CallOptions } from "../settings/call-options.ts";
 
 /** A request as middleware sees it. */
 export interface ClientRequest {

@@ -1,10 +1,9 @@
 // Passes progress notifications to the calls that requested them, by their token.
 import type { JsonObject, RequestId } from "../../base/wire/message.ts";
-import { tellThrown } from "../settings/checks.ts";
-import type { ClientEvent } from "../settings/events.ts";
-import type { Progress } from "../settings/options.ts";
+import { type ClientEvent, tellThrown } from "../settings/events.ts";
 import type { SentCall } from "./call.ts";
 import type { ClientCore } from "./core.ts";
+import type { Progress } from "../settings/call-options.ts";
 
 /** The calls that asked for progress, by the id of their current attempt. */
 export class ProgressRoutes {

@@ -5,7 +5,7 @@ import type { ServerCapabilities } from "../../protocol/model.ts";
 import type { Revision } from "../../protocol/revision.ts";
 import { revisions } from "../../protocol/revisions/index.ts";
 import { isObject, type JsonObject } from "../../base/wire/message.ts";
-import type { ServerFacts } from "../connection/peer.ts";
+import type { ServerFacts } from "../settings/server-facts.ts";
 import { RpcRejection } from "../settings/errors.ts";
 import { passTasks } from "./results.ts";
 

@@ -7,6 +7,7 @@ import { isObject, type JsonObject, type RpcResponse } from "../../base/wire/mes
 import type { QuestionAnswers } from "../answering/question.ts";
 import { InvalidResponse, RpcRejection } from "../settings/errors.ts";
 import type { SentCall } from "./call.ts";
+import type { CallToolResult } from "../settings/received.ts";
 
 /** The advice of errors for tools that need tasks which the client does not declare. */
 export const passTasks = "pass tasks: true to connect";
@@ -85,4 +86,13 @@ export interface InputRequiredResult {
  */
 export function isInputRequired(result: object): result is InputRequiredResult {
   return (result as { readonly resultType?: unknown }).resultType === "input_required";
+}
+
+/** The result of a tool, with an empty `content` if the server left it out. */
+export function toToolResult(name: string, result: JsonObject): CallToolResult {
+  const { resultType = "complete", content } = result;
+  const whole = resultType === "complete" && content === undefined ? { ...result, content: [] } : result;
+  if (resultType === "complete" && !Array.isArray(whole["content"]))
+    throw new InvalidResponse(`${name}: the content of the result is not an array`);
+  return whole as unknown as CallToolResult;
 }

@@ -16,13 +16,13 @@ import type { HeaderFields } from "../settings/auth.ts";
 import { ConnectionLost, HttpFailure, InvalidResponse, RpcRejection } from "../settings/errors.ts";
 import type { ClientEvent } from "../settings/events.ts";
 import type { Backoff, ClientLimits } from "../settings/limits.ts";
-import type { CallSettings } from "../settings/options.ts";
 import { failingOf, mayRepeat, Tries } from "./attempts.ts";
 import { SentCall } from "./call.ts";
 import type { CallTimes, CoreRequestOptions } from "./core.ts";
 import { ProgressRoutes } from "./progress.ts";
 import { RequestText } from "./request-text.ts";
 import { isUrlRequired, resultOf } from "./results.ts";
+import type { CallSettings } from "../settings/call-options.ts";
 
 /** The settings that all requests of a client share. */
 export interface SenderSettings extends Filled<CallSettings> {

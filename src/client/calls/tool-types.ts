@@ -1,7 +1,7 @@
 // The types of a server's tools, for `connect<Tools>`: which arguments a call takes, and what its structured result holds.
 import type { CallToolResult } from "../settings/received.ts";
 import type { JsonObject } from "../../base/wire/message.ts";
-import type { CallOptions } from "../settings/options.ts";
+import type { CallOptions } from "../settings/call-options.ts";
 
 /** The types of one tool. */
 export interface ToolType {

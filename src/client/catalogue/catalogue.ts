@@ -1,16 +1,16 @@
 // The catalogue of a server's tools, prompts and resources: lists, reads and tool calls, over one cache.
 import type { ReadResourceResult } from "../settings/received.ts";
 import type { JsonObject } from "../../base/wire/message.ts";
-import { ResultCache } from "../cache/result-cache.ts";
+import { ResultCache } from "./result-cache.ts";
 import type { ClientCore } from "../calls/core.ts";
 import { InvalidResponse } from "../settings/errors.ts";
-import type { RememberedTool } from "../settings/remembered.ts";
-import type { CallOptions } from "../settings/options.ts";
+import type { RememberedTool } from "../settings/server-facts.ts";
 import { Definitions } from "./definitions.ts";
 import { hasParamHeaders } from "./kinds.ts";
 import { KnownTools } from "./known-tools.ts";
 import { Lists } from "./lists.ts";
 import { ToolCalls } from "./tool-calls.ts";
+import type { CallOptions } from "../settings/call-options.ts";
 
 /** The catalogue of one server, as its client sees it. */
 export class ServerCatalogue {

@@ -3,10 +3,9 @@ import { inBackground } from "../../base/async/timers.ts";
 import { clip } from "../../base/errors.ts";
 import type { ClientCore, CoreRequestOptions } from "../calls/core.ts";
 import { CallTimeout } from "../settings/errors.ts";
-import type { MirroredArgument } from "./mirrored.ts";
-import type { KnownTool, KnownTools } from "./known-tools.ts";
+import type { KnownTool, KnownTools, MirroredArgument } from "./known-tools.ts";
 import type { Lists } from "./lists.ts";
-import { ignore } from "./page.ts";
+import { ignore } from "./kinds.ts";
 
 /**
  * How long a listing for a definition may take. A call waits at most half of its own timeout, and then continues without the

@@ -1,12 +1,15 @@
-// The definitions of tools that the client has seen and that have not changed since, by name.
+// The definitions of tools that the client has seen and that have not changed since, by name; and the headers in which calls repeat
+// arguments.
 import { listChanged } from "../../protocol/notifications.ts";
 import type { Tool } from "../settings/received.ts";
-import { type ParamHeader, findParamHeaders } from "../../protocol/param-headers.ts";
+import { argumentAt, findParamHeaders, type ParamHeader } from "../../protocol/param-headers.ts";
 import { sizeOf } from "../../base/wire/size.ts";
 import type { ClientCore } from "../calls/core.ts";
-import type { RememberedTool } from "../settings/remembered.ts";
-import type { MirroredArgument } from "./mirrored.ts";
+import type { RememberedTool } from "../settings/server-facts.ts";
 import { CompiledChecks, OutputCheck } from "./output-check.ts";
+import { encodeHeaderValue } from "../../protocol/header-value.ts";
+import type { JsonObject } from "../../base/wire/message.ts";
+import type { HeaderFields } from "../settings/auth.ts";
 
 /** The facts that calls need of a tool. */
 export class KnownTool {
@@ -121,4 +124,30 @@ export class KnownTools {
     this.#isFull = false;
     this.#moment++;
   }
+}
+
+/** An argument that a header repeats. */
+export type MirroredArgument = Pick<ParamHeader, "name" | "path">;
+
+/**
+ * The headers that repeat `args`, with names in lower case. An argument that is absent or null has no header. Neither has an
+ * array or object, which the server rejects for its type.
+ *
+ * @throws {RangeError} if an integer is not safe: the server could not compare it
+ */
+export function mirroredHeaders(
+  headers: readonly MirroredArgument[],
+  args: JsonObject | undefined,
+): HeaderFields {
+  const mirrored: { [name: string]: string } = {};
+  for (const { name, path } of headers) {
+    const value = argumentAt(args, path);
+    if (value === undefined || value === null || typeof value === "object") continue;
+    if (typeof value === "number" && Math.abs(value) > Number.MAX_SAFE_INTEGER)
+      throw new RangeError(
+        `The argument ${path.join(".")} is ${value}, which is not a safe integer: the header Mcp-Param-${name} cannot carry it`,
+      );
+    mirrored[`mcp-param-${name.toLowerCase()}`] = encodeHeaderValue(String(value));
+  }
+  return mirrored;
 }

@@ -2,14 +2,13 @@
 import { clip, errorCodes } from "../../base/errors.ts";
 import { refuseOn } from "../../base/refused-names.ts";
 import { sizeOf } from "../../base/wire/size.ts";
-import type { ResultCache } from "../cache/result-cache.ts";
+import type { ResultCache } from "./result-cache.ts";
 import type { ClientCore, CoreRequestOptions } from "../calls/core.ts";
 import { beginBudget } from "../channel/channel.ts";
 import { ConnectionLost, InvalidResponse, RpcRejection } from "../settings/errors.ts";
-import type { CallOptions } from "../settings/options.ts";
-import { type Entries, kinds, type ListKind } from "./kinds.ts";
+import { type Entries, ignore, kinds, type ListKind, maxReports, type Page, readPage } from "./kinds.ts";
 import type { KnownTools } from "./known-tools.ts";
-import { ignore, maxReports, type Page, readPage } from "./page.ts";
+import type { CallOptions } from "../settings/call-options.ts";
 
 /** The cursor is no longer valid: the server refused it (`cause`), or its session has ended. */
 class CursorLost extends Error {}

@@ -4,7 +4,7 @@ import type { Tool } from "../settings/received.ts";
 import type { StateCache } from "../../protocol/schema/json-schema.ts";
 import { isObject } from "../../base/wire/message.ts";
 import type { ClientCore } from "../calls/core.ts";
-import { ignore } from "./page.ts";
+import { ignore } from "./kinds.ts";
 
 /** Returns why a value does not match, or undefined. */
 export type ValueCheck = (value: unknown) => string | undefined;

@@ -3,12 +3,12 @@ import { clip, errorCodes } from "../../base/errors.ts";
 import { nearest } from "../../base/options.ts";
 import type { CallToolResult } from "../settings/received.ts";
 import type { JsonObject } from "../../base/wire/message.ts";
-import type { ResultCache } from "../cache/result-cache.ts";
+import type { ResultCache } from "./result-cache.ts";
 import type { ClientCore, CoreRequestOptions } from "../calls/core.ts";
 import { OutputMismatch, RpcRejection } from "../settings/errors.ts";
 import type { Definitions } from "./definitions.ts";
 import { hasParamHeaders } from "./kinds.ts";
-import { type MirroredArgument, mirroredHeaders } from "./mirrored.ts";
+import { type MirroredArgument, mirroredHeaders } from "./known-tools.ts";
 import type { ValueCheck } from "./output-check.ts";
 
 /** The parameters of `tools/call`. */

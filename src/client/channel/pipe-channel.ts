@@ -1,6 +1,7 @@
-// A channel over a wire. All messages share one pipe, so responses are matched to their requests by id.
-import { isThenable } from "../../base/async/promises.ts";
-import { clip } from "../../base/errors.ts";
+// A channel over a wire, and the transport that opens it. All messages share one pipe, so responses are matched to their requests by
+// id.
+import { isThenable, untilAborted } from "../../base/async/promises.ts";
+import { clip, HalyardError } from "../../base/errors.ts";
 import {
   encodeNotification,
   isRequestId,
@@ -16,9 +17,10 @@ import {
 } from "../settings/errors.ts";
 import type { ClientLimits } from "../settings/limits.ts";
 import { printable } from "../settings/shown.ts";
-import type { Channel, ChannelRequest, Receiver } from "./channel.ts";
+import type { Channel, ChannelRequest, Receiver, Transport } from "./channel.ts";
 import { answersNothing, readIncomingText, withoutKnownSecrets } from "./incoming.ts";
-import type { Wire } from "../../base/wire/wire.ts";
+import type { Wire, WireSource } from "../../base/wire/wire.ts";
+import { Secrets } from "../redaction/secrets.ts";
 
 /** Why the channel carries no more messages. */
 interface Loss {
@@ -231,4 +233,40 @@ function isUnsentBy(error: unknown): boolean {
 
 function textOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
+}
+
+export class WireTransport implements Transport {
+  readonly kind = "wire";
+  readonly hasHeaders = false;
+  readonly address = "wire";
+  readonly secrets: Secrets = new Secrets();
+  readonly reopens: boolean;
+  readonly #source: WireSource;
+  readonly #limits: ClientLimits;
+
+  constructor(source: WireSource, limits: ClientLimits) {
+    this.#source = source;
+    this.#limits = limits;
+    this.reopens = source.reopens ?? true;
+  }
+
+  async open(receiver: Receiver, signal: AbortSignal): Promise<Channel> {
+    const opening = this.#open(receiver);
+    try {
+      return await untilAborted(opening, signal);
+    } catch (error) {
+      // If the wire opens after the failure, it is closed.
+      opening.then((channel) => channel.close()).catch(() => {});
+      if (signal.aborted || error instanceof HalyardError) throw error;
+      const problem = error instanceof Error ? error.message : String(error);
+      throw new ConnectionLost("unreachable", `${this.address}: ${problem}`, {
+        mayHaveRun: false,
+        cause: error,
+      });
+    }
+  }
+
+  async #open(receiver: Receiver): Promise<Channel> {
+    return new PipeChannel(await this.#source.openWire(), receiver, this.#limits);
+  }
 }

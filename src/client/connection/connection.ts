@@ -8,18 +8,15 @@ import { revisions } from "../../protocol/revisions/index.ts";
 import type { RpcNotification } from "../../base/wire/message.ts";
 import { Attempts, backoffPause } from "../channel/backoff.ts";
 import type { Channel, Tap, Transport } from "../channel/channel.ts";
-import { tellThrown } from "../settings/checks.ts";
 import { ConnectionLost, HttpFailure, NoCommonRevision, RpcRejection } from "../settings/errors.ts";
 import { shownUrl } from "../settings/shown.ts";
-import type { Remembered } from "../settings/remembered.ts";
-import type { ClientState, StateName } from "../settings/state.ts";
+import type { Remembered, ServerFacts } from "../settings/server-facts.ts";
+import { type ClientState, type StateName, tellThrown } from "../settings/events.ts";
 import { type Agreed, type HandshakeSettings, shakeHands } from "./handshake.ts";
 import { Listeners } from "./listeners.ts";
 import { beginOpening, type Opening } from "./opening.ts";
-import type { ServerFacts } from "./peer.ts";
 import { Reception, type ReceptionSettings } from "./reception.ts";
-import { firstStep } from "./remembering.ts";
-import { saysLegacy, type Step, Wanted } from "./verdicts.ts";
+import { firstStep, saysLegacy, type Step, Wanted } from "./verdicts.ts";
 
 /** The settings of a connection. */
 export interface ConnectionSettings extends HandshakeSettings {

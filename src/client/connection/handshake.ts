@@ -25,7 +25,7 @@ import {
 } from "../settings/errors.ts";
 import type { ClientEvent } from "../settings/events.ts";
 import type { Backoff } from "../settings/limits.ts";
-import type { ServerFacts } from "./peer.ts";
+import type { ServerFacts } from "../settings/server-facts.ts";
 import type { Reception } from "./reception.ts";
 import {
   type HandshakeOutcome,

@@ -16,11 +16,9 @@ import { failureOf } from "./failure.ts";
 import type { GetStream } from "./get-stream.ts";
 import { ChannelHeaders, isSessionId } from "./headers.ts";
 import type { HttpLink } from "./link.ts";
-import { sessionLoss } from "./loss.ts";
-
+import { type HttpReply, sessionLoss } from "./send.ts";
 import { Post } from "./post.ts";
 import type { Requester } from "./requester.ts";
-import type { HttpReply } from "./send.ts";
 
 /** How long a server may take to accept a notification, or an answer to its question. */
 const acceptMs = 60_000;

@@ -1,8 +1,7 @@
 // One stream of events over all the connections that carry it: the id to resume after, and the ids already delivered.
 import { copyOf } from "../../base/errors.ts";
 import { type SseEvent, SseReader } from "../../base/wire/sse-reader.ts";
-import { tooLarge } from "./loss.ts";
-import type { HttpReply } from "./send.ts";
+import { type HttpReply, tooLarge } from "./send.ts";
 import type { Silence } from "./silence.ts";
 
 /** How many event ids are remembered, so that no event is delivered twice. */

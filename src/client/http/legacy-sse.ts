@@ -8,17 +8,16 @@ import { ConnectionLost, HttpFailure } from "../settings/errors.ts";
 import { shownUrl } from "../settings/shown.ts";
 import type { HeaderFields } from "../settings/auth.ts";
 import type { ClientLimits } from "../settings/limits.ts";
-import { ReceivedStream, isEventStream } from "./event-stream.ts";
+import { isEventStream, ReceivedStream } from "./event-stream.ts";
 import { failureOf, wrongTypeOf } from "./failure.ts";
-import { sessionLoss } from "./loss.ts";
-
+import { sessionLoss } from "./send.ts";
 import type { Requester } from "./requester.ts";
 import { Silence } from "./silence.ts";
 
 /** The longest URL for messages, because every message repeats it. */
 const maxEndpointLength = 8192;
 
-export interface LegacySseOptions {
+export interface SseWireParts {
   readonly url: string;
   readonly requester: Requester;
   /** The headers that the user adds to every request. */
@@ -28,16 +27,16 @@ export interface LegacySseOptions {
 
 /** Opens the stream, and resolves when the server has named the URL for messages. */
 export async function openLegacySse(
-  options: LegacySseOptions,
+  parts: SseWireParts,
   receiver: Receiver,
   signal: AbortSignal,
 ): Promise<Channel> {
-  const wire = new LegacySseWire(options, receiver.secrets);
+  const wire = new LegacySseWire(parts, receiver.secrets);
   const stop = (): void => void wire.close();
   signal.addEventListener("abort", stop, { once: true });
   try {
     await wire.open();
-    return new PipeChannel(wire, receiver, options.limits);
+    return new PipeChannel(wire, receiver, parts.limits);
   } catch (error) {
     throw signal.aborted ? signal.reason : error;
   } finally {
@@ -48,26 +47,26 @@ export async function openLegacySse(
 class LegacySseWire implements Wire {
   onMessage: (text: string) => void = () => {};
   onClose: (reason: Error) => void = () => {};
-  readonly #options: LegacySseOptions;
+  readonly #parts: SseWireParts;
   readonly #secrets: Secrets;
   readonly #controller = new AbortController();
   #endpoint: string | undefined;
   #reason = "the server ended the stream";
 
-  constructor(options: LegacySseOptions, secrets: Secrets) {
-    this.#options = options;
+  constructor(parts: SseWireParts, secrets: Secrets) {
+    this.#parts = parts;
     this.#secrets = secrets;
   }
 
   async open(): Promise<void> {
-    const { url, requester, headers: common } = this.#options;
+    const { url, requester, headers: common } = this.#parts;
     const { signal } = this.#controller;
     const headers = { ...common, accept: "text/event-stream" };
     const reply = await requester.send({ url, method: "GET", headers, signal });
     if (reply.status !== 200) throw await failureOf(reply, url, this.#secrets);
     if (!isEventStream(reply)) throw await wrongTypeOf(reply, url, this.#secrets);
     return new Promise((resolve, reject) => {
-      const events = new ReceivedStream(url, this.#options.limits.maxBytes, (data, { type }) => {
+      const events = new ReceivedStream(url, this.#parts.limits.maxBytes, (data, { type }) => {
         if (type === "message" && this.#endpoint !== undefined) return this.onMessage(data);
         if (type !== "endpoint" || this.#endpoint !== undefined) return;
         this.#endpoint = endpointOf(data, url);
@@ -91,7 +90,7 @@ class LegacySseWire implements Wire {
   }
 
   async send(text: string): Promise<void> {
-    const { requester, headers: common } = this.#options;
+    const { requester, headers: common } = this.#parts;
     const { signal } = this.#controller;
     const url = this.#endpoint as string;
     const headers = {
@@ -115,18 +114,18 @@ class LegacySseWire implements Wire {
 
   async close(): Promise<void> {
     this.#controller.abort();
-    this.#options.requester.closeIdle();
+    this.#parts.requester.closeIdle();
   }
 
   #lost(cause: unknown): ConnectionLost {
-    const message = `The connection to ${shownUrl(this.#options.url)} broke: ${this.#reason}`;
+    const message = `The connection to ${shownUrl(this.#parts.url)} broke: ${this.#reason}`;
     return new ConnectionLost("cut", message, { mayHaveRun: true, cause });
   }
 
   /** Converts the end of a stream that never named the URL to an error. */
   #notOffered(error: unknown): Error {
     if (error instanceof Error && !(error instanceof ConnectionLost)) return error;
-    const { url } = this.#options;
+    const { url } = this.#parts;
     const message = `The stream of ${shownUrl(url)} has no endpoint event: is it an MCP endpoint?`;
     return new HttpFailure({ status: 200, url, body: "" }, message);
   }

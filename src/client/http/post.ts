@@ -7,10 +7,9 @@ import type { ChannelRequest } from "../channel/channel.ts";
 import { type IncomingSink, readIncomingText, withoutKnownSecrets } from "../channel/incoming.ts";
 import { ConnectionLost, HttpFailure, InvalidResponse } from "../settings/errors.ts";
 import { shownUrl } from "../settings/shown.ts";
-import { ReceivedStream, isEventStream } from "./event-stream.ts";
+import { isEventStream, ReceivedStream } from "./event-stream.ts";
 import { isGatewayLoss, wrongTypeOf } from "./failure.ts";
 import type { HttpLink } from "./link.ts";
-
 import type { HttpReply } from "./send.ts";
 import { Silence } from "./silence.ts";
 
@@ -21,7 +20,7 @@ const lingerMs = 1000;
 const over = Symbol("over");
 
 const resuming = later(
-  () => import("./get.ts"),
+  () => import("./get-stream.ts"),
   ({ readByGet }) => readByGet,
 );
 

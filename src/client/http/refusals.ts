@@ -7,9 +7,8 @@ import { clip } from "../../base/errors.ts";
 import { type Challenge, parseChallenge } from "../settings/challenge.ts";
 import { AuthRequired, HttpFailure } from "../settings/errors.ts";
 import { printable, shownUrl } from "../settings/shown.ts";
-import { pageBeyond } from "./cross-origin.ts";
+import { type HttpReply, pageBeyond } from "./send.ts";
 import { failureOf, reading } from "./failure.ts";
-import type { HttpReply } from "./send.ts";
 
 /** The request that was refused. */
 export interface Refused {
@@ -31,7 +30,7 @@ export type OnAuthorizing = (isWaiting: boolean, url?: string) => void;
 
 const maxRefusals = 3;
 
-/** What a page cannot learn without a response header, which browsers show only if the server exposes it. */
+/** What a page lacks if the server does not expose a response header to it. */
 const lacks = {
   "Mcp-Session-Id": "the session",
   "WWW-Authenticate": "what to sign in to",

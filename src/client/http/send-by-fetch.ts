@@ -1,7 +1,5 @@
 // Sends HTTP requests with `fetch`, the global one or your own.
-import { collect } from "./body.ts";
-import { lossOf } from "./loss.ts";
-import type { HttpReply, SentRequest, Send } from "./send.ts";
+import { collect, type HttpReply, lossOf, type Send, type SentRequest } from "./send.ts";
 
 const decoder = new TextDecoder();
 

@@ -80,7 +80,7 @@ function olderTransport({ address, secrets }: Transport, options: HttpChannelOpt
 }
 
 const notHttp = later(
-  () => import("./not-http.ts"),
+  () => import("../settings/wrong-target.ts"),
   (module) => module.notHttp,
 );
 

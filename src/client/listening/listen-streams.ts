@@ -13,7 +13,7 @@ import {
   readAcknowledged,
   toListenParams,
 } from "./filter.ts";
-import type { Sink, Source } from "./source.ts";
+import type { Sink, Source } from "./listening.ts";
 
 const method = "subscriptions/listen";
 const acknowledged = "notifications/subscriptions/acknowledged";

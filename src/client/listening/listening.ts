@@ -1,13 +1,11 @@
 // One listening: it subscribes, subscribes again after a loss, and passes on the changes.
-import { AsyncClosing, type AsyncDisposal } from "../../base/async/disposal.ts";
+import { AsyncClosing, type AsyncDisposal } from "../../base/async/ending.ts";
 import { isThenable } from "../../base/async/promises.ts";
 import type { ClientCore } from "../calls/core.ts";
 import { Attempts, backoffPause } from "../channel/backoff.ts";
 import { ConnectionLost, HttpFailure } from "../settings/errors.ts";
 import type { Backoff } from "../settings/limits.ts";
-import { ChangeQueue } from "./change-queue.ts";
 import { type Change, gapsOf, type ListenFilter } from "./filter.ts";
-import type { Sink, Source } from "./source.ts";
 
 /** Receives changes as they happen. */
 export type OnChange = (change: Change) => void | Promise<void>;
@@ -211,4 +209,75 @@ function isRefusal(error: unknown): boolean {
 
 function retryAfterOf(error: unknown): number {
   return (error instanceof HttpFailure && error.retryAfterMs) || 0;
+}
+
+/** Receives what happens to a subscription. */
+export interface Sink {
+  /** The server honours this filter. Called again after the subscription was restored. */
+  acknowledged(honoured: ListenFilter): void;
+  changed(change: Change): void;
+  /** Changes may have been missed. */
+  gap(): void;
+}
+
+/** Subscribes at the server. */
+export interface Source {
+  /**
+   * Resolves when the server has ended the subscription in an orderly way. Rejects when it failed or was lost, and with the
+   * reason of `signal`.
+   */
+  subscribe(wanted: ListenFilter, sink: Sink, signal: AbortSignal): Promise<void>;
+}
+
+export class ChangeQueue {
+  readonly #max: number;
+  readonly #waiting = new Map<string, Change>();
+  #readers: ((result: Promise<IteratorResult<Change>>) => void)[] = [];
+  #end: Promise<IteratorResult<Change>> | undefined;
+
+  /** Holds at most `max` changes of resources, and one of each list. */
+  constructor(max: number) {
+    this.#max = max;
+  }
+
+  push(change: Change): void {
+    if (this.#end) return;
+    const reader = this.#readers.shift();
+    if (reader) return reader(Promise.resolve({ done: false, value: change }));
+    const isKnown = change.kind !== "resource" || !this.#mergeResource(change);
+    if (isKnown) this.#add(change);
+  }
+
+  next(): Promise<IteratorResult<Change>> {
+    for (const [key, value] of this.#waiting) {
+      this.#waiting.delete(key);
+      return Promise.resolve({ done: false, value });
+    }
+    return this.#end ?? new Promise((resolve) => void this.#readers.push(resolve));
+  }
+
+  /** Ends the queue after the waiting changes. With an error, the reader receives it last. */
+  end(error: unknown): void {
+    if (this.#end) return;
+    const done = { done: true as const, value: undefined };
+    this.#end = error === undefined ? Promise.resolve(done) : Promise.reject(error as Error);
+    // Prevents an unhandled rejection if the changes are never read.
+    this.#end.catch(() => {});
+    for (const reader of this.#readers.splice(0)) reader(this.#end);
+  }
+
+  /** Whether the change is covered by a gap of all resources. Begins such a gap if too many different resources wait. */
+  #mergeResource({ uri }: Change): boolean {
+    if (this.#waiting.has("resource")) return true;
+    if (this.#waiting.size < this.#max || this.#waiting.has(`resource ${uri}`)) return false;
+    for (const [key, { kind }] of this.#waiting) if (kind === "resource") this.#waiting.delete(key);
+    this.#add({ kind: "resource", cause: "gap" });
+    return true;
+  }
+
+  /** Adds a change, unless it already waits. A gap replaces an ordinary change. */
+  #add(change: Change): void {
+    const key = change.uri === undefined ? change.kind : `${change.kind} ${change.uri}`;
+    if (change.cause === "gap" || !this.#waiting.has(key)) this.#waiting.set(key, change);
+  }
 }

@@ -1,4 +1,5 @@
 // The entry `halyard/client/oauth`: tokens for a client, obtained by a person or by a machine.
+
 export { fileStore } from "./file-store.ts";
 export { clientCredentials, enterpriseManaged, oauth, workloadIdentity } from "./oauth.ts";
 export type { OAuth } from "./oauth.ts";
@@ -7,7 +8,6 @@ export { OAuthError } from "./settings/errors.ts";
 export type { OAuthProblem } from "./settings/errors.ts";
 export type {
   ClientCredentialsOptions,
-  ClientKey,
   ClientProof,
   EnterpriseManagedOptions,
   IdentityProvider,
@@ -17,5 +17,6 @@ export type {
   TextSource,
   WorkloadIdentityOptions,
 } from "./settings/options.ts";
-export type { TokenStore } from "./store/token-store.ts";
-export { memoryStore } from "./store/memory-store.ts";
+export type { ClientKey } from "./settings/keys.ts";
+export type { TokenStore } from "./settings/token-store.ts";
+export { memoryStore } from "./settings/token-store.ts";

@@ -1,18 +1,19 @@
-// What `connect` is given to obtain tokens: for a person, or for a machine.
+// The values for `auth` of `connect` that obtain tokens: for a person, or for a machine.
 import type { AuthRefusal, AuthReply, AuthRequest, ClientAuth, HeaderFields } from "../settings/auth.ts";
 import type { TokenGrant } from "./grants/grant.ts";
 import { clientCredentialsGrant, enterpriseGrant, workloadGrant } from "./grants/machine.ts";
 import { personGrant } from "./grants/person.ts";
 import type { Identity } from "./registration.ts";
-import { checkOAuthOptions } from "./settings/checks.ts";
-import type {
-  ClientCredentialsOptions,
-  EnterpriseManagedOptions,
-  OAuthOptions,
-  SharedOAuthOptions,
-  WorkloadIdentityOptions,
+import {
+  checkOAuthOptions,
+  type ClientCredentialsOptions,
+  type EnterpriseManagedOptions,
+  type OAuthOptions,
+  type SharedOAuthOptions,
+  toSignInSettings,
+  type WorkloadIdentityOptions,
 } from "./settings/options.ts";
-import { memoryStore } from "./store/memory-store.ts";
+import { memoryStore } from "./settings/token-store.ts";
 import { TokenHolder } from "./token-holder.ts";
 import type { OAuthSettings } from "./token-source.ts";
 
@@ -68,7 +69,8 @@ export class OAuth implements ClientAuth {
  */
 export function oauth(options: OAuthOptions = {}): OAuth {
   checkOAuthOptions("oauth", options);
-  return create(options, personGrant(options));
+  const settings = toSignInSettings(options);
+  return create(settings, personGrant(settings));
 }
 
 /**

@@ -5,10 +5,10 @@ import { readReply } from "./grants/reply.ts";
 import type { Net } from "./net/net.ts";
 import { shownUrl } from "../settings/shown.ts";
 import { OAuthError, shown } from "./settings/errors.ts";
-import { isLoopback } from "../../base/wire/loopback.ts";
+import { isLoopback } from "../../base/addresses.ts";
 import type { ClientProof, OAuthOptions } from "./settings/options.ts";
-import type { TokenStore } from "./store/token-store.ts";
-import { issuerOf, registrationOf } from "./store/stored.ts";
+import type { TokenStore } from "./settings/token-store.ts";
+import { issuerOf, registrationOf } from "./stored.ts";
 
 /** What the user says about this client. */
 export type Identity = Pick<OAuthOptions, "clientId" | "clientMetadataUrl" | "clientName" | "issuer"> &
@@ -102,7 +102,7 @@ export class Registrations {
     const methods = as.token_endpoint_auth_methods_supported ?? ["client_secret_basic"];
     const method = ["none", "client_secret_basic", "client_secret_post"].find((one) => methods.includes(one));
     return {
-      client_name: this.#identity.clientName ?? "Halyard",
+      client_name: this.#identity.clientName,
       redirect_uris: [redirectUri],
       grant_types: ["authorization_code", "refresh_token"],
       response_types: ["code"],

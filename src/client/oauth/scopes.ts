@@ -13,7 +13,7 @@ export interface ScopeFacts {
   readonly ofResource: readonly string[] | undefined;
   /** The scopes of the authorization server's metadata. */
   readonly ofServer: readonly string[] | undefined;
-  /** What was asked for before, at the same authorization server. */
+  /** The scopes of earlier requests to the same authorization server. */
   readonly before: readonly string[] | undefined;
   /** What the user of this client wants besides. */
   readonly wanted: readonly string[] | undefined;
@@ -21,7 +21,7 @@ export interface ScopeFacts {
 }
 
 /**
- * The challenge decides, else the metadata of the resource; what was asked for before stays, or the person would lose it. If no scope
+ * The challenge decides, else the metadata of the resource; scopes of earlier requests stay, or the person would lose them. If no scope
  * is named, `offline_access` is not added: alone, it would take the place of the scopes that the server grants by default.
  */
 export function scopesToAsk({

@@ -5,7 +5,7 @@ import type { AuthRefusal, AuthReply, HeaderFields } from "../settings/auth.ts";
 import { type Challenge, parseChallenge } from "../settings/challenge.ts";
 import { shownUrl } from "../settings/shown.ts";
 import { OAuthError, shown } from "./settings/errors.ts";
-import { authorizationOf, type Tokens } from "./store/stored.ts";
+import { authorizationOf, type Tokens } from "./stored.ts";
 import { type OAuthSettings, type Obtained, TokenSource } from "./token-source.ts";
 
 const none: HeaderFields = {};

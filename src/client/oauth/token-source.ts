@@ -2,10 +2,15 @@
 import * as oauth from "oauth4webapi";
 import type { Challenge } from "../settings/challenge.ts";
 import { shownUrl } from "../settings/shown.ts";
-import { announcedServer, formerServer, unguided } from "./discovery/authorization-server.ts";
-import { type FoundResource, findResource } from "./discovery/resource-metadata.ts";
+import {
+  announcedServer,
+  findResource,
+  formerServer,
+  type FoundResource,
+  unguided,
+} from "./net/discovery.ts";
 import { authenticationOf } from "./grants/client-authentication.ts";
-import type { TokenGrant, Party, GrantWait } from "./grants/grant.ts";
+import type { GrantWait, Party, TokenGrant } from "./grants/grant.ts";
 import { Proofs } from "./grants/proofs.ts";
 import { requestTokens, TokenRefusal } from "./grants/token-request.ts";
 import { Net } from "./net/net.ts";
@@ -13,9 +18,8 @@ import { type Identity, Registrations } from "./registration.ts";
 import { scopesToAsk } from "./scopes.ts";
 import { OAuthError } from "./settings/errors.ts";
 import type { SharedOAuthOptions } from "./settings/options.ts";
-import { authorizationOf, type Tokens } from "./store/stored.ts";
-import { StoredTokens } from "./store/stored-tokens.ts";
-import type { TokenStore } from "./store/token-store.ts";
+import { authorizationOf, StoredTokens, type Tokens } from "./stored.ts";
+import type { TokenStore } from "./settings/token-store.ts";
 
 /** What the parts of one OAuth share. */
 export interface OAuthSettings {

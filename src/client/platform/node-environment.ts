@@ -1,38 +1,39 @@
 // The environment of a stdio server: its inherited variables, and where its command is found.
 import { accessSync, constants, statSync } from "node:fs";
-import { delimiter, isAbsolute, join, resolve } from "node:path";
-
-export const isWindows: boolean = process.platform === "win32";
+import { resolve } from "node:path";
+import { type Environment, findProgram, isWindows } from "./node-program.ts";
 
 /** The variables that a server inherits. Others may hold secrets of this process: pass those that the server needs as `env`. */
-const inheritedNames: readonly string[] = isWindows
-  ? [
-      "APPDATA",
-      "COMSPEC",
-      "HOMEDRIVE",
-      "HOMEPATH",
-      "LOCALAPPDATA",
-      "PATH",
-      "PATHEXT",
-      "PROCESSOR_ARCHITECTURE",
-      "PROGRAMDATA",
-      "PROGRAMFILES",
-      "SYSTEMDRIVE",
-      "SYSTEMROOT",
-      "TEMP",
-      "TMP",
-      "USERNAME",
-      "USERPROFILE",
-      "WINDIR",
-    ]
-  : ["HOME", "LANG", "LC_ALL", "LC_CTYPE", "LOGNAME", "PATH", "SHELL", "TERM", "TMPDIR", "TZ", "USER"];
-
-/** The values of a child's variables, by name. */
-export type Environment = Readonly<Record<string, string>>;
+const inheritedNames = {
+  windows: [
+    "APPDATA",
+    "COMSPEC",
+    "HOMEDRIVE",
+    "HOMEPATH",
+    "LOCALAPPDATA",
+    "PATH",
+    "PATHEXT",
+    "PROCESSOR_ARCHITECTURE",
+    "PROGRAMDATA",
+    "PROGRAMFILES",
+    "SYSTEMDRIVE",
+    "SYSTEMROOT",
+    "TEMP",
+    "TMP",
+    "USERNAME",
+    "USERPROFILE",
+    "WINDIR",
+  ],
+  posix: ["HOME", "LANG", "LC_ALL", "LC_CTYPE", "LOGNAME", "PATH", "SHELL", "TERM", "TMPDIR", "TZ", "USER"],
+};
 
 /** The variables of a server: the inherited ones, and those that the user passes. */
-export function environmentOf(given: Environment | undefined): Environment {
-  const inherited = inheritedNames.flatMap((name) => {
+export function environmentOf(given: Environment = {}): Environment {
+  // Windows ignores the case of names, and takes one of two that differ only in it.
+  const replaced = new Set(Object.keys(given).map((name) => (isWindows() ? name.toUpperCase() : name)));
+  const names = isWindows() ? inheritedNames.windows : inheritedNames.posix;
+  const inherited = names.flatMap((name) => {
+    if (replaced.has(name)) return [];
     const value = process.env[name];
     // Old versions of bash export functions as values that begin like this, and run them when they start.
     return value === undefined || value.startsWith("()") ? [] : [[name, value] as const];
@@ -55,9 +56,7 @@ export function explainSpawnError(error: NodeJS.ErrnoException, { command, cwd, 
   if (!isFolder(cwd))
     return `${exists(cwd) ? "it is not a folder" : "the folder does not exist"}: correct cwd`;
   const isPath = /[/\\]/.test(command);
-  const path = isPath ? resolve(cwd, command) : findIn(env["PATH"] ?? "", command, cwd);
-  if (path !== undefined && /\.(cmd|bat)$/i.test(path))
-    return `${path} is a batch file: pass cmd as the command, and ["/c", ${JSON.stringify(command)}, …] as args`;
+  const path = findProgram(command, cwd, env) ?? (isPath ? resolve(cwd, command) : undefined);
   if (error.code === "EACCES" && path !== undefined) return `${path} is not an executable file`;
   if (error.code !== "ENOENT") return error.message;
   if (path !== undefined && exists(path))
@@ -72,24 +71,13 @@ export function explainSpawnError(error: NodeJS.ErrnoException, { command, cwd, 
 /** Explains a command that does not exist: it is a line for a shell, or a program together with its arguments. */
 function lineProblem(command: string, cwd: string): string | undefined {
   if (/[|&;<>]/.test(command))
-    return 'it needs a shell: pass { command: "sh", args: ["-c", "…"] }, or cwd instead of cd';
+    return `it needs a shell: pass ${isWindows() ? '{ command: "cmd", args: ["/c", "…"] }' : '{ command: "sh", args: ["-c", "…"] }'}, or cwd instead of cd`;
   const [program = "", ...words] = command.trim().split(/\s+/);
   const isPath = /[/\\]/.test(program);
   // The folders of a path may have spaces in their names.
   if (words.length === 0 || (isPath && !exists(resolve(cwd, program)))) return undefined;
   const args = words.length === 1 ? "its argument" : `its ${words.length} arguments`;
   return `it is a whole command line: pass { command: ${JSON.stringify(program)}, args: [${args}] }`;
-}
-
-/** The first file of that name in the folders of PATH. */
-function findIn(path: string, command: string, cwd: string): string | undefined {
-  const endings = isWindows ? ["", ".exe", ".cmd", ".bat"] : [""];
-  return path
-    .split(delimiter)
-    .flatMap((folder) =>
-      endings.map((ending) => join(isAbsolute(folder) ? folder : resolve(cwd, folder), command + ending)),
-    )
-    .find(exists);
 }
 
 function exists(path: string): boolean {

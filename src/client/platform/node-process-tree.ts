@@ -1,7 +1,7 @@
 // Ends a process and its descendants: first waits, then sends TERM, then KILL; also when this process dies.
 import { type ChildProcess, spawn } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
-import { isWindows } from "./node-environment.ts";
+import { isWindows, systemProgram } from "./node-program.ts";
 
 /** How long the processes may take to vanish after they are killed. */
 const killMs = 1000;
@@ -22,7 +22,7 @@ export class ProcessTree {
   async end(graceMs: number): Promise<void> {
     const isGone =
       (await this.#isGoneWithin(graceMs)) ||
-      (!isWindows && this.#signal("SIGTERM") && (await this.#isGoneWithin(graceMs)));
+      (!isWindows() && this.#signal("SIGTERM") && (await this.#isGoneWithin(graceMs)));
     if (!isGone) {
       this.#kill();
       await this.#isGoneWithin(killMs);
@@ -44,7 +44,7 @@ export class ProcessTree {
     const { pid, exitCode, signalCode } = this.#root;
     if (pid === undefined) return false;
     if (exitCode === null && signalCode === null) return true;
-    return !isWindows && this.#signal(0) && hasRunning(pid);
+    return !isWindows() && this.#signal(0) && hasRunning(pid);
   }
 
   /** Signals the group. Returns false if the group does not exist. */
@@ -57,9 +57,9 @@ export class ProcessTree {
   }
 
   #kill(): void {
-    if (!isWindows) this.#signal("SIGKILL");
+    if (!isWindows()) this.#signal("SIGKILL");
     else
-      spawn("taskkill", ["/pid", String(this.#root.pid), "/t", "/f"], {
+      spawn(systemProgram("taskkill.exe"), ["/pid", String(this.#root.pid), "/t", "/f"], {
         stdio: "ignore",
         windowsHide: true,
       }).on("error", () => this.#root.kill("SIGKILL"));
@@ -113,14 +113,15 @@ done`;
 
 /**
  * A shell beside this process, while it has process trees. It ends them if this process dies before: even SIGKILL closes a pipe.
- * It takes 2 MB and a millisecond to start. On Windows the system ends the children of a process that dies.
+ * It takes 2 MB and a millisecond to start. On Windows the
+ * system ends the children of a process that dies, and their own children see the end of their input.
  */
 class Watchdog {
   readonly #groups = new Set<number>();
   #shell: ChildProcess | undefined;
 
   add(group: number): void {
-    if (isWindows) return;
+    if (isWindows()) return;
     this.#groups.add(group);
     if (this.#shell) this.#tell("add", group);
     else this.#start();

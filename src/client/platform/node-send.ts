@@ -8,10 +8,8 @@ import {
 } from "node:http";
 import type { Socket } from "node:net";
 import { urlToHttpOptions } from "node:url";
-import { ageOf, type Moment, thisMoment } from "../../base/async/age.ts";
-import { collect } from "../http/body.ts";
-import { lossOf } from "../http/loss.ts";
-import type { HttpReply, SentRequest, Send } from "../http/send.ts";
+import { ageOf, type Moment, thisMoment } from "../../base/async/timers.ts";
+import { collect, type HttpReply, lossOf, type Send, type SentRequest } from "../http/send.ts";
 import { InvalidResponse } from "../settings/errors.ts";
 import { shownUrl } from "../settings/shown.ts";
 import { isUnsentBy, unreachable } from "./node-unreachable.ts";

@@ -8,7 +8,8 @@ import type { Wire } from "../../base/wire/wire.ts";
 import type { Secrets } from "../redaction/secrets.ts";
 import { CannotStart, ConnectionLost } from "../settings/errors.ts";
 import { printable } from "../settings/shown.ts";
-import { explainSpawnError, isWindows, type Spawning } from "./node-environment.ts";
+import { explainSpawnError, type Spawning } from "./node-environment.ts";
+import { isWindows, programOf } from "./node-program.ts";
 import { ProcessTree } from "./node-process-tree.ts";
 
 /** A command to start, and the limits of its output. */
@@ -58,12 +59,14 @@ export async function startServer(
   output: ServerOutput,
 ): Promise<ServerProcess> {
   try {
-    const child = spawn(command.command, command.args, {
+    const { file, args, isVerbatim } = programOf(command);
+    const child = spawn(file, args, {
       cwd: command.cwd,
       env: command.env,
       stdio: ["pipe", "pipe", "pipe"],
-      detached: !isWindows,
+      detached: !isWindows(),
       windowsHide: true,
+      windowsVerbatimArguments: isVerbatim,
     });
     const server = new ServerProcess(child, command, secrets, output);
     await new Promise((resolve, reject) => child.once("spawn", resolve).once("error", reject));

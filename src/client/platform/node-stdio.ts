@@ -1,39 +1,19 @@
 // The transport of stdio servers: each channel starts a process.
 import { clip, ConfigurationError } from "../../base/errors.ts";
-import { filledText, flag, type Known, milliseconds, needed, textRecord, texts } from "../../base/kinds.ts";
-import { checkOptions } from "../../base/options.ts";
 import type { Channel, Receiver, Transport } from "../channel/channel.ts";
 import { beyond } from "../channel/incoming.ts";
 import { PipeChannel } from "../channel/pipe-channel.ts";
 import type { Secrets } from "../redaction/secrets.ts";
+import { type CommandTarget, readCommand } from "../settings/command.ts";
 import type { ClientEvent } from "../settings/events.ts";
 import type { ClientLimits } from "../settings/limits.ts";
-import type { CommandTarget } from "../settings/options.ts";
-import { printable, shownUrl } from "../settings/shown.ts";
-import { type Variables, variablesOf, withVariableNames } from "../settings/used-variables.ts";
+import { printable, shownUrl, type Variables, variablesOf, withVariableNames } from "../settings/shown.ts";
 import { environmentOf } from "./node-environment.ts";
 import { type ServerCommand, startServer } from "./node-server-process.ts";
 import { isSecretSetting } from "../redaction/secret-names.ts";
 
 /** How many lines of standard output that are not messages are reported for one process. */
 const maxStrayReports = 100;
-
-const knownCommand: Known<CommandTarget> = {
-  command: needed({ ...filledText, mustBe: "the program to start" }),
-  args: { ...texts, mustBe: 'a list of texts, such as ["server.js"]' },
-  cwd: { ...filledText, mustBe: "the path of a folder" },
-  env: textRecord,
-  restart: flag,
-  graceMs: milliseconds,
-};
-
-/** Advice for field names of configuration files and of `spawn`. */
-function otherField(field: string, value: unknown): string | undefined {
-  if (field === "type") return "is not an option: leave it out; a command is always a server on stdio";
-  if (field === "shell") return 'is not an option: pass { command: "sh", args: ["-c", "…"] }';
-  if (field !== "name") return undefined;
-  return `is not an option: leave it out; connectAll({ ${String(value)}: { command, args } }) has names`;
-}
 
 export class StdioTransport implements Transport {
   readonly kind = "stdio";
@@ -51,12 +31,11 @@ export class StdioTransport implements Transport {
     secrets: Secrets,
     observe: (event: ClientEvent) => void,
   ) {
-    checkOptions({ subject: "connect", problem: otherField }, target, knownCommand);
-    const { command, args = [], cwd = process.cwd(), env, restart = false, graceMs = 2000 } = target;
-    checkPassable({ command: [command], args, cwd: [cwd], env: Object.entries(env ?? {}).flat() });
+    const { command, args, cwd = process.cwd(), env, restart, graceMs } = readCommand(target);
+    checkPassable({ command: [command], args, cwd: [cwd], env: Object.entries(env).flat() });
     this.address = [command, ...shownArguments(args, variablesOf(target))].join(" ");
     this.secrets = secrets;
-    addCommandSecrets(secrets, args, env ?? {});
+    addCommandSecrets(secrets, args, env);
     this.reopens = restart;
     this.#command = { command, args, cwd, env: environmentOf(env), graceMs, ...limits };
     this.#limits = limits;

@@ -1,8 +1,7 @@
 // Tells from an error that a request was never sent, if nothing else is known of its connection: Node, Bun and Deno say so,
 // browsers do not.
-import { reasonOf } from "../http/loss.ts";
+import { reasonOf, type Send, type SentRequest } from "../http/send.ts";
 import { sendByFetch } from "../http/send-by-fetch.ts";
-import type { SentRequest, Send } from "../http/send.ts";
 import { ConnectionLost } from "../settings/errors.ts";
 import { shownUrl } from "../settings/shown.ts";
 

@@ -4,7 +4,7 @@ import type { Send } from "../http/send.ts";
 import type { Secrets } from "../redaction/secrets.ts";
 import type { ClientEvent } from "../settings/events.ts";
 import type { ClientLimits } from "../settings/limits.ts";
-import type { CommandTarget } from "../settings/options.ts";
+import type { CommandTarget } from "../settings/command.ts";
 
 /** The parts of a client that differ between runtimes. The import `#client-platform` is the one of the current runtime. */
 export interface Platform {

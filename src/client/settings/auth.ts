@@ -1,4 +1,5 @@
 // The seam for credentials: the functions that a client calls before a request and after a reply.
+import { hasMethods, isFilled, isFunction, type Kind } from "../../base/kinds.ts";
 
 /** A request that needs credentials. */
 export interface AuthRequest {
@@ -51,3 +52,18 @@ export type HeaderFields = { readonly [name: string]: string };
 
 /** A token, a function that returns the current one, or an object that obtains credentials. */
 export type AuthOption = string | (() => string | Promise<string>) | ClientAuth;
+
+export const authOption: Kind<AuthOption> = {
+  is: (value) => isToken(value) || isFunction(value) || hasMethods(value, "headers"),
+  mustBe: 'a token without "Bearer", a function that returns one, or an object with headers()',
+  isSecret: true,
+};
+
+export function isAuthorization(header: string): boolean {
+  return header.toLowerCase() === "authorization";
+}
+
+/** Whether a value can be a token. A token does not include the name of its scheme. */
+export function isToken(value: unknown): value is string {
+  return isFilled(value) && !/^bearer\s/i.test(value);
+}

@@ -1,6 +1,6 @@
 // The errors of a client. Each says what happened, whether the server may have acted, and what you can do.
 import { clip, HalyardError } from "../../base/errors.ts";
-import { printable, shownUrl } from "./shown.ts";
+import { printable, shownId, shownUrl } from "./shown.ts";
 import type { CallToolResult } from "./received.ts";
 import type { RpcError } from "../../base/wire/message.ts";
 
@@ -324,11 +324,6 @@ export type TaskEndReason =
   | "expired"
   /** The server does not know the task: it has expired, the server has lost it, or it belongs to another caller. */
   | "unknown";
-
-/** The id of a task in an error. It is escaped or shortened if it is long or has characters that could pass for other text. */
-export function shownId(id: string): string {
-  return /^[\x21-\x7e]{1,100}$/.test(id) ? id : clip(JSON.stringify(id));
-}
 
 /**
  * A task has no result.

@@ -1,5 +1,4 @@
-// The events that a client's `observe` receives, for metrics, traces and dashboards.
-import type { ClientState } from "./state.ts";
+// The states of a client, the events that its `observe` receives, and how the client reports them.
 
 /** A request has ended, after all its attempts and rounds. */
 export interface ClientRequestEvent {
@@ -87,3 +86,51 @@ export type ClientEvent =
   | IgnoredEvent
   | UnhandledEvent
   | StderrEvent;
+
+/**
+ * Wraps an observer of events or messages, so that its exceptions do not end calls. They are not reported, because the observer
+ * itself would receive the report.
+ */
+export function guarded<Seen>(
+  observe: (seen: Seen) => void,
+  thrown: (error: unknown) => void = () => {},
+): (seen: Seen) => void {
+  return (seen) => {
+    try {
+      observe(seen);
+    } catch (error) {
+      thrown(error);
+    }
+  };
+}
+
+type Observe = ((event: IgnoredEvent) => void) | undefined;
+
+/** Reports that something is ignored: to the observer, or on the console if there is none. */
+export function tellIgnored(observe: Observe, reason: string): void {
+  if (observe) observe({ type: "ignored", reason });
+  else console.warn(reason);
+}
+
+const told = new WeakSet();
+
+/** Reports an exception of the user's function `own`: to the observer, or on the console, there only once for each function. */
+export function tellThrown(observe: Observe, own: object, reason: string): void {
+  if (!observe && told.has(own)) return;
+  told.add(own);
+  tellIgnored(observe, reason);
+}
+
+/** The state of a client: in `ready`, calls go straight to the server. */
+export type StateName = "connecting" | "ready" | "reconnecting" | "needs-auth" | "closed";
+
+/** The state of a client, and the reason for it. */
+export interface ClientState {
+  readonly name: StateName;
+  /** Why the client is in this state, for a person to read. */
+  readonly reason: string;
+  /** The address that a person must visit to sign in, while the client waits for it in `needs-auth`. */
+  readonly url?: string;
+  /** The error that led to this state. */
+  readonly error?: unknown;
+}

@@ -1,7 +1,33 @@
-// The options of `connect` and of calls.
-import type { ClientCapabilities, Implementation, LogLevel } from "../../protocol/model.ts";
-import type { JsonObject } from "../../base/wire/message.ts";
-import type { AuthOption, HeaderFields } from "./auth.ts";
+// The options of `connect`: their types, kinds and defaults.
+import {
+  either,
+  flag,
+  func,
+  isFunction,
+  isPlain,
+  type Known,
+  limitsOf,
+  listOf,
+  milliseconds,
+  needed,
+  oneOf,
+  options as optionsOf,
+  plainObject,
+  preset,
+  signal,
+  text,
+  textRecord,
+} from "../../base/kinds.ts";
+import { type Filled, givenOf } from "../../base/options.ts";
+import type { Root } from "../../protocol/asking.ts";
+import {
+  type ClientCapabilities,
+  type Implementation,
+  knownImplementation,
+  type LogLevel,
+} from "../../protocol/model.ts";
+import { revisions } from "../../protocol/revisions/index.ts";
+import { type AuthOption, authOption, type HeaderFields } from "./auth.ts";
 import type { ClientEvent } from "./events.ts";
 import type {
   ElicitOption,
@@ -11,73 +37,9 @@ import type {
   RootsOption,
   SampleOption,
 } from "./handlers.ts";
-import type { Backoff, ClientLimits } from "./limits.ts";
-import type { Remembered } from "./remembered.ts";
-
-/** A progress report of the server. */
-export interface Progress {
-  readonly progress: number;
-  readonly total?: number | undefined;
-  readonly message?: string | undefined;
-}
-
-/**
- * Which requests are sent again after a lost connection although the server may have run them. Lists, reads, prompts and
- * completions always are. `safe`: also tools with `readOnlyHint` or `idempotentHint`; `always`: every tool; `never`: no tool.
- */
-export type Reissue = "safe" | "always" | "never";
-
-/** The options of both `connect` and each call. */
-export interface CallSettings {
-  /**
-   * Milliseconds that a request may take without a sign of progress. After it, the call fails with `CallTimeout`, and the
-   * server is told to stop. @default {60000}
-   */
-  readonly timeoutMs?: number | undefined;
-  /**
-   * Milliseconds that a call may take in all, with its attempts, rounds, pages and hidden lists. After it, the call fails in
-   * the same way. @default {3600000}
-   */
-  readonly maxTimeMs?: number | undefined;
-  /** Which tools are called again after a lost connection. @default {"safe"} */
-  readonly reissue?: Reissue | undefined;
-  /**
-   * Whether a structured result that does not match its tool's output schema throws. If not, it is reported to `observe`.
-   * @default {false}
-   */
-  readonly strict?: boolean | undefined;
-  /** Whether a tool result with `isError` throws a {@link ToolCallError}. @default {false} */
-  readonly throwOnError?: boolean | undefined;
-}
-
-/** The options of one request. */
-export interface CallOptions extends CallSettings {
-  readonly signal?: AbortSignal | undefined;
-  readonly onProgress?: ((progress: Progress) => void) | undefined;
-  /**
-   * Added to the HTTP requests of this call. The call then bypasses the cache, because the headers may be those of another user.
-   */
-  readonly headers?: HeaderFields | undefined;
-  /** Requests from the server even if the cache has a result. @default {false} */
-  readonly fresh?: boolean | undefined;
-  /** The lowest level of log messages that a modern server sends about this request. */
-  readonly logLevel?: LogLevel | undefined;
-  /**
-   * Added to the `_meta` of the request. The call then bypasses the cache. Name the keys `your.domain/name`: MCP reserves others.
-   */
-  readonly meta?: JsonObject | undefined;
-  /**
-   * With `return`, you receive a result that asks for input, instead of the handlers. You also receive the error -32042 of
-   * 2025-11-25, whose pages the user must visit. @default {"answer"}
-   */
-  readonly inputRequired?: "answer" | "return" | undefined;
-}
-
-/** The options of `page`. */
-export interface PageOptions extends CallOptions {
-  /** The `nextCursor` of the previous page. */
-  readonly cursor?: string | undefined;
-}
+import { type Backoff, type ClientLimits, defaultBackoff, defaultClientLimits } from "./limits.ts";
+import { type Remembered, rememberedServer } from "./server-facts.ts";
+import { type CallSettings, knownCallSettings, logLevel } from "./call-options.ts";
 
 /** The options of `connect`. */
 export interface ConnectOptions extends CallSettings {
@@ -141,19 +103,66 @@ export interface ConnectOptions extends CallSettings {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** How to start a stdio server. */
-export interface CommandTarget {
-  readonly command: string;
-  readonly args?: readonly string[] | undefined;
-  /** @default {the folder of this process} */
-  readonly cwd?: string | undefined;
-  /** Added to the few variables that the server inherits, such as PATH and HOME. */
-  readonly env?: { readonly [name: string]: string } | undefined;
-  /** Whether the client restarts a server that ended, with waits between. @default {false} */
-  readonly restart?: boolean | undefined;
-  /**
-   * Milliseconds that the server may take to end by itself once its input is closed. After it, the client sends SIGTERM, and
-   * after as long again SIGKILL, to everything that the server started. @default {2000}
-   */
-  readonly graceMs?: number | undefined;
+/** The options of `connect`, with defaults where there are some. */
+export interface ClientSettings extends Filled<CallSettings> {
+  readonly info: Implementation;
+  readonly revision: string;
+  readonly connectTimeoutMs: number;
+  readonly cache: boolean;
+  readonly backoff: Backoff;
+  readonly limits: ClientLimits;
+  readonly logLevel: LogLevel | undefined;
+  readonly observe: ((event: ClientEvent) => void) | undefined;
 }
+
+/** The default version of a client: the one of package.json. */
+const version = "0.1.0";
+
+const handlers = {
+  is: (value: unknown) => isPlain(value) && Object.values(value as object).every(isFunction),
+  mustBe: 'an object of methods and functions, such as { "acme/news": (params) => console.log(params) }',
+};
+
+const knownRoot: Known<Root> = { uri: needed(text), name: text, _meta: plainObject };
+
+export const knownConnectOptions: Known<ConnectOptions, ClientSettings> = {
+  ...knownCallSettings,
+  info: preset(optionsOf(knownImplementation), { name: "halyard-client", version }),
+  revision: preset(oneOf("auto", "modern", "legacy", ...revisions.map(({ date }) => date)), "auto"),
+  remembered: rememberedServer,
+  auth: authOption,
+  headers: textRecord,
+  fetch: func,
+  onElicit: {
+    is: (value) => isFunction(value) || (isPlain(value) && Object.keys(givenOf(value)).length > 0),
+    mustBe: "a function, or an object with a function form, url or both",
+    inside: { form: func, url: func },
+  },
+  onSample: either(func, {
+    ...optionsOf({ answer: needed(func), tools: flag, context: flag }),
+    mustBe: "an object with a function answer",
+  }),
+  roots: either(listOf(optionsOf(knownRoot), 'a list such as [{ uri: "file:///home/ada" }]'), {
+    ...func,
+    mustBe: "a function that returns one",
+  }),
+  onNotification: handlers,
+  onRequest: handlers,
+  onLog: func,
+  logLevel,
+  tasks: flag,
+  capabilities: optionsOf({
+    elicitation: plainObject,
+    sampling: plainObject,
+    roots: plainObject,
+    experimental: plainObject,
+    extensions: plainObject,
+  }),
+  connectTimeoutMs: preset(milliseconds, 30_000),
+  backoff: limitsOf(defaultBackoff),
+  cache: preset(flag, true),
+  limits: limitsOf(defaultClientLimits),
+  observe: func,
+  record: func,
+  signal,
+};

@@ -1,8 +1,7 @@
 // The handle of a task for the user of a client, in the same or another process.
 import { ignoreRejection, untilAborted } from "../../base/async/promises.ts";
 import { longestTimerMs } from "../../base/async/timers.ts";
-import { type Known, milliseconds, signal as abortSignal, textRecord } from "../../base/kinds.ts";
-import { refuseNames, type RefusedNames } from "../../base/refused-names.ts";
+import { type RefusedNames, refuseNames } from "../../base/refused-names.ts";
 import type { CallToolResult } from "../settings/received.ts";
 import type { JsonObject } from "../../base/wire/message.ts";
 import type { QuestionAnswers } from "../answering/question.ts";
@@ -12,10 +11,16 @@ import { beginBudget } from "../channel/channel.ts";
 import { checkCallback } from "../settings/arguments.ts";
 import { checkCallOptions } from "../settings/checks.ts";
 import { CallTimeout, TaskEnded } from "../settings/errors.ts";
-import type { CallOptions } from "../settings/options.ts";
-import { TaskRequests } from "./requests.ts";
-import { taskHasEnded, type ReadTask, type TaskState } from "./task.ts";
+import {
+  knownTaskOptions,
+  type ReadTask,
+  taskHasEnded,
+  type TaskOptions,
+  TaskRequests,
+  type TaskState,
+} from "./task.ts";
 import { type AwaitedTask, TaskWaiting } from "./waiting.ts";
+import type { CallOptions } from "../settings/call-options.ts";
 
 /** A task as JSON, with which any client of the same server and user can continue it. */
 export interface StoredTask {
@@ -41,7 +46,7 @@ export interface StoredTask {
  * server.tool("write_report", { task: "optional" }, () => "A report");
  * const client = await connect(server, { tasks: true });
  * const task = await client.startTask("write_report");
- * const stored = JSON.stringify(task); // another process can go on with await client.task(JSON.parse(stored))
+ * const stored = JSON.stringify(task); // another process can continue with await client.task(JSON.parse(stored))
  * const { content } = await task.result();
  * await client.close();
  * ```
@@ -63,15 +68,6 @@ export interface TaskHandle {
   onStatus(callback: (state: TaskState) => void): () => void;
   toJSON(): StoredTask;
 }
-
-/** The options of requests about a task. */
-export type TaskOptions = Pick<CallOptions, "signal" | "timeoutMs" | "headers">;
-
-const knownTaskOptions: Known<TaskOptions> = {
-  signal: abortSignal,
-  timeoutMs: milliseconds,
-  headers: textRecord,
-};
 
 /** The parts of the client that tasks need. */
 export interface TaskHandleParts {

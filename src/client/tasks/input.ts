@@ -3,9 +3,9 @@ import type { JsonObject } from "../../base/wire/message.ts";
 import type { QuestionAnswers } from "../answering/question.ts";
 import { answerAll, readQuestions } from "../answering/rounds.ts";
 import type { ClientCore } from "../calls/core.ts";
-import { InvalidResponse, RpcRejection, shownId } from "../settings/errors.ts";
-import { isPassing, type TaskRequestOptions, type TaskRequests } from "./requests.ts";
-import { taskHasEnded, type ReadTask } from "./task.ts";
+import { InvalidResponse, RpcRejection } from "../settings/errors.ts";
+import { isPassing, type ReadTask, taskHasEnded, type TaskOptions, type TaskRequests } from "./task.ts";
+import { shownId } from "../settings/shown.ts";
 
 /** Answers the questions that a task waits for. */
 export interface TaskInput {
@@ -20,7 +20,7 @@ export interface InputParts {
   readonly requests: TaskRequests;
   /** The keys of the questions that were asked: each is asked once for each task. */
   readonly asked: Set<string>;
-  readonly options: TaskRequestOptions & { readonly signal: AbortSignal };
+  readonly options: TaskOptions & { readonly signal: AbortSignal };
   readonly resolve: (result: JsonObject) => void;
   readonly reject: (error: unknown) => void;
 }

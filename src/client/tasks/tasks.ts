@@ -6,7 +6,6 @@ import type { CoreRequestOptions } from "../calls/core.ts";
 import { declaresTasks, passTasks } from "../calls/results.ts";
 import type { ToolCallParams } from "../catalogue/tool-calls.ts";
 import { InvalidResponse } from "../settings/errors.ts";
-import type { CallOptions } from "../settings/options.ts";
 import {
   expiryOf,
   FinishedTask,
@@ -15,14 +14,9 @@ import {
   type TaskHandle,
   type TaskHandleParts,
 } from "./handle.ts";
-import { areTasksRequested } from "./support.ts";
+import { areTasksRequested } from "../settings/server-facts.ts";
 import { createdTask } from "./task.ts";
-
-/** The options of `startTask`. */
-export interface StartTaskOptions extends CallOptions {
-  /** How long the server should keep the task. Only servers of 2025-11-25 receive it; others decide themselves. */
-  readonly ttlMs?: number | undefined;
-}
+import type { StartTaskOptions } from "../settings/call-options.ts";
 
 /** The tasks of one client. */
 export class ClientTasks {

@@ -6,13 +6,12 @@ import type { QuestionAnswers } from "../answering/question.ts";
 import type { ClientCore } from "../calls/core.ts";
 import { reportProgress } from "../calls/progress.ts";
 import { Attempts } from "../channel/backoff.ts";
-import { InvalidResponse, RpcRejection, shownId, TaskEnded } from "../settings/errors.ts";
-import { printable } from "../settings/shown.ts";
+import { InvalidResponse, RpcRejection, TaskEnded } from "../settings/errors.ts";
+import { printable, shownId } from "../settings/shown.ts";
 import { defaultBackoff } from "../settings/limits.ts";
-import type { CallOptions } from "../settings/options.ts";
 import { type InputParts, ResultInput, type TaskInput, UpdateInput } from "./input.ts";
-import { isPassing, type TaskRequests } from "./requests.ts";
-import { taskHasEnded, type ReadTask, type TaskState } from "./task.ts";
+import { isPassing, type ReadTask, taskHasEnded, type TaskRequests, type TaskState } from "./task.ts";
+import type { CallOptions } from "../settings/call-options.ts";
 
 /** The shortest time between two polls, whatever the server wants. */
 const leastPollMs = 100;

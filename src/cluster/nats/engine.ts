@@ -7,7 +7,7 @@ import type {
   LogEntry,
   StoredValue,
   ValueKey,
-} from "../../backplane/engine.ts";
+} from "../engine/engine.ts";
 import { pauseInBackground } from "../../base/async/timers.ts";
 import { EngineClock } from "./clock.ts";
 import { type NatsConnection, reconnectProblem, unusable } from "./connection.ts";

@@ -3,9 +3,8 @@
  *
  * @module
  */
-import type { Backplane } from "../../backplane/backplane.ts";
-import type { BackplaneOptions } from "../../backplane/engine.ts";
-import { checkBackplaneOptions } from "../../backplane/options.ts";
+import type { Backplane } from "../node/backplane.ts";
+import { type BackplaneOptions, checkBackplaneOptions } from "../engine/engine.ts";
 import { backplaneOf } from "../backplane-of.ts";
 import { checkConnection, type NatsConnection } from "./connection.ts";
 import { NatsEngine } from "./engine.ts";

@@ -1,7 +1,7 @@
 // A node's use of the NATS connection: its requests fail at once while the server is away, and it gets ready again afterwards.
 import { pauseInBackground } from "../../base/async/timers.ts";
-import type { EngineReceiver } from "../../backplane/engine.ts";
-import type { Logger } from "../../diagnostics/logger.ts";
+import type { EngineReceiver } from "../engine/engine.ts";
+import type { Logger } from "../../base/logging/logger.ts";
 import type { NatsConnection, NatsMessage, NatsSubscription } from "./connection.ts";
 
 /** Milliseconds that a request may take. */

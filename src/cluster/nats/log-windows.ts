@@ -1,6 +1,6 @@
 // The known contents of each log, because NATS limits the number of messages of a subject, and not their bytes.
 import { inBackground } from "../../base/async/timers.ts";
-import { maxLogBytes } from "../../backplane/engine.ts";
+import { maxLogBytes } from "../engine/engine.ts";
 
 /** Logs that are remembered. Those that were used least recently are forgotten first. */
 const maxKnown = 10_000;

@@ -1,6 +1,6 @@
 // Logs: the messages of a subject, which the server publishes again, with their numbers, to the nodes that follow the log.
-import { type AppendOptions, type LogEntry, maxLogBytes, maxLogEntries } from "../../backplane/engine.ts";
-import { byteLength } from "../../backplane/stored.ts";
+import { type AppendOptions, type LogEntry, maxLogBytes, maxLogEntries } from "../engine/engine.ts";
+import { byteLength } from "../engine/log-entries.ts";
 import { ignoreRejection } from "../../base/async/promises.ts";
 import type { EngineClock } from "./clock.ts";
 import type { NatsMessage, NatsSubscription } from "./connection.ts";

@@ -1,5 +1,5 @@
 // Values: the newest message of a subject, replaced only if it is still the one that was read.
-import type { CountedKind, StoredValue, ValueKey, ValueKind } from "../../backplane/engine.ts";
+import type { CountedKind, StoredValue, ValueKey, ValueKind } from "../engine/engine.ts";
 import { ignoreRejection } from "../../base/async/promises.ts";
 import type { EngineClock } from "./clock.ts";
 import { apiErrors, type JetStream, type StoredMessage } from "./jetstream.ts";

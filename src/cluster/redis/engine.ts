@@ -1,18 +1,19 @@
 // The engine on Redis: values are strings, logs are lists, messages are published.
-import type {
-  AppendOptions,
-  CountedKind,
-  Engine,
-  EngineReceiver,
-  EngineJoin,
-  LogEntry,
-  StoredValue,
-  ValueKey,
-  ValueKind,
-} from "../../backplane/engine.ts";
-import { maxLogBytes, maxLogEntries } from "../../backplane/engine.ts";
-import type { Logger } from "../../diagnostics/logger.ts";
-import { randomId } from "../../protocol/random-id.ts";
+import {
+  type AppendOptions,
+  type CountedKind,
+  type Engine,
+  type EngineJoin,
+  type EngineReceiver,
+  type LogEntry,
+  maxLogBytes,
+  maxLogEntries,
+  type StoredValue,
+  type ValueKey,
+  type ValueKind,
+} from "../engine/engine.ts";
+import type { Logger } from "../../base/logging/logger.ts";
+import { randomId } from "../../base/wire/crypto.ts";
 import type { Commands, Connector, Subscriber } from "./connection.ts";
 import { RedisLink } from "./link.ts";
 import { decodeTag, encodeTag, RedisNames } from "./names.ts";

@@ -1,5 +1,5 @@
 // The names of keys and channels in Redis.
-import type { ValueKey, ValueKind } from "../../backplane/engine.ts";
+import type { ValueKey, ValueKind } from "../engine/engine.ts";
 
 /**
  * All names begin with the prefix. The keys of one tag share a hash tag, so that a cluster keeps them on one server; only the

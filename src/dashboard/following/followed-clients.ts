@@ -1,7 +1,7 @@
 // The clients whose timelines are open: keeps their entries, and follows them only meanwhile.
 import { inBackground } from "../../base/async/timers.ts";
-import { RateLimitedLog } from "../../diagnostics/rate-limited-log.ts";
-import { randomId } from "../../protocol/random-id.ts";
+import { RateLimitedLog } from "../../base/logging/rate-limited-log.ts";
+import { randomId } from "../../base/wire/crypto.ts";
 import type { Follow, Followed, ServerWindow } from "../../window/index.ts";
 import { Conversation } from "./conversation.ts";
 import { History } from "./history.ts";

@@ -1,7 +1,6 @@
 // The questions to a client: a bar from each question to its answer, whether it is a request or the result of a round.
-import type { AskEvent } from "../../diagnostics/events.ts";
+import type { AskEvent, FollowedItem, FollowedMessage } from "../../window/index.ts";
 import { isObject, type JsonObject } from "../../base/wire/message.ts";
-import type { FollowedItem, FollowedMessage } from "../../window/index.ts";
 import { OpenEntries } from "./open-entries.ts";
 import type { Entry, Track } from "./track.ts";
 

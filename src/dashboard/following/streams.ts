@@ -1,6 +1,11 @@
 // The streams of a client: a bar for each, with a point for each cut and each resume; its session and gaps as points.
-import type { GapEvent, SessionEvent } from "../../diagnostics/events.ts";
-import type { FollowedMessage, FollowedStream, FollowedStreamRef } from "../../window/index.ts";
+import type {
+  GapEvent,
+  SessionEvent,
+  FollowedMessage,
+  FollowedStream,
+  FollowedStreamRef,
+} from "../../window/index.ts";
 import { OpenEntries } from "./open-entries.ts";
 import { type Entry, nameOf, type Track } from "./track.ts";
 

@@ -1,5 +1,5 @@
 // The tasks of a client: a bar from the call that became a task to the end of its work.
-import type { TaskEvent } from "../../diagnostics/events.ts";
+import type { TaskEvent } from "../../window/index.ts";
 import { isObject, type JsonObject } from "../../base/wire/message.ts";
 import { OpenEntries } from "./open-entries.ts";
 import type { Entry, Track } from "./track.ts";

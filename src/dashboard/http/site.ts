@@ -1,8 +1,8 @@
 // The site of the dashboard: checks the token of each request, and routes it by the end of its path.
 import { clip } from "../../base/errors.ts";
 import type { JsonObject } from "../../base/wire/message.ts";
-import { type Logger, stderrLogger } from "../../diagnostics/logger.ts";
-import { RateLimitedLog } from "../../diagnostics/rate-limited-log.ts";
+import { type Logger, stderrLogger } from "../../base/logging/logger.ts";
+import { RateLimitedLog } from "../../base/logging/rate-limited-log.ts";
 import type { Site, SiteBodyLimits, SiteReply, SiteRequest } from "../../transports/fetch/index.ts";
 import type { Ask } from "../answers.ts";
 import { safeHeaders } from "./headers.ts";

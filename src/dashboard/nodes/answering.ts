@@ -1,6 +1,6 @@
 // Answers the page's questions: on this node, and in a cluster with what all other nodes answer.
 import type { JsonObject } from "../../base/wire/message.ts";
-import { RateLimitedLog } from "../../diagnostics/rate-limited-log.ts";
+import { RateLimitedLog } from "../../base/logging/rate-limited-log.ts";
 import type { Ask, NodeRow } from "../answers.ts";
 import { figuresOf } from "../views/figures.ts";
 import { views } from "../views/index.ts";

@@ -1,5 +1,6 @@
 // The features of a runtime that a dashboard uses beyond the web: Node listens on a port, and has its own requests and responses.
-import type { NodeSiteHandler, Site } from "../../transports/node/index.ts";
+import type { Site } from "../../transports/fetch/index.ts";
+import type { NodeDashboardHandler } from "./node-dashboard-handler.ts";
 
 /** The port of a dashboard, on loopback. */
 export interface OwnPort {
@@ -15,5 +16,5 @@ export interface DashboardPlatform {
   /** The name of this machine. */
   hostName(): string;
   /** Returns a handler to mount. */
-  nodeHandler(site: Site): NodeSiteHandler;
+  nodeHandler(site: Site): NodeDashboardHandler;
 }

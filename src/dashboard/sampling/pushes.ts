@@ -1,5 +1,5 @@
 // The last pushes of each topic.
-import type { MergeEvent, PushEvent } from "../../diagnostics/events.ts";
+import type { MergeEvent, PushEvent } from "../../window/index.ts";
 import { Newest } from "./newest.ts";
 
 /** Topics whose pushes are counted. Past it, the one that was pushed to longest ago is dropped. */

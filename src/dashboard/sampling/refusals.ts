@@ -1,5 +1,5 @@
 // Why the server refused messages and requests, and how often.
-import type { RefusalEvent } from "../../diagnostics/events.ts";
+import type { RefusalEvent } from "../../window/index.ts";
 import type { RefusalRow } from "../answers.ts";
 import { Newest } from "./newest.ts";
 import { cutSubject } from "./texts.ts";

@@ -1,5 +1,5 @@
 // The figures that events leave behind while a page is open. All of them are bounded.
-import type { RequestEvent, ServerEvent, TaskEvent } from "../../diagnostics/events.ts";
+import type { RequestEvent, ServerEvent, TaskEvent } from "../../window/index.ts";
 import { revisions } from "../../protocol/revisions/index.ts";
 import { KeptCalls } from "./kept-calls.ts";
 import { Pushes } from "./pushes.ts";

@@ -1,5 +1,5 @@
 // How often each tool, prompt or other method was called, how long it took, and how it ended.
-import type { RequestEvent, TaskEvent } from "../../diagnostics/events.ts";
+import type { RequestEvent, TaskEvent } from "../../window/index.ts";
 import { type Buckets, Histogram } from "./histogram.ts";
 import { cut } from "./texts.ts";
 

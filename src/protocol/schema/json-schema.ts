@@ -1,6 +1,6 @@
 // Checks and compiles plain JSON Schemas once, at registration, and validates values in time linear in their size.
 import type { JsonObject } from "../../base/wire/message.ts";
-import { type Budget, ownBudget } from "./json-schema/budget.ts";
+import { type Budget, ownBudget, Stopped } from "./json-schema/budget.ts";
 import { compileDocument } from "./json-schema/compile.ts";
 import type { SchemaDraft } from "./json-schema/keyword.ts";
 import { keywordProblem } from "./json-schema/keywords.ts";
@@ -8,14 +8,10 @@ import { evaluate, type Node } from "./json-schema/node.ts";
 import type { Backtracking } from "./json-schema/pattern.ts";
 import { StateCache } from "./json-schema/regex-automaton.ts";
 import { Run } from "./json-schema/run.ts";
-import { Stopped } from "./json-schema/stops.ts";
 import { failure, type Validation } from "./validation.ts";
 
 export { remoteBudget } from "./json-schema/budget.ts";
 export { StateCache } from "./json-schema/regex-automaton.ts";
-
-/** A JSON Schema document. */
-export type JsonSchema = JsonObject;
 
 const drafts: Readonly<Record<string, SchemaDraft>> = {
   "https://json-schema.org/draft/2020-12/schema": 2020,
@@ -25,8 +21,8 @@ const drafts: Readonly<Record<string, SchemaDraft>> = {
 };
 
 /** Why `schema` is invalid, or undefined: an unknown dialect, or a keyword with a wrong value. */
-export function jsonSchemaProblem(schema: JsonSchema): string | undefined {
-  if (draftOf(schema) === undefined) {
+export function jsonSchemaProblem(schema: JsonObject): string | undefined {
+  if (dialectOf(schema) === undefined) {
     return `has the dialect ${JSON.stringify(schema["$schema"])}, which is not supported: use ${Object.keys(drafts)[0]}`;
   }
   return keywordProblem(schema);
@@ -51,11 +47,11 @@ interface Validator {
  * more than the budget. `states`: where its patterns keep their states.
  */
 export function compileJsonSchema(
-  schema: JsonSchema,
+  schema: JsonObject,
   budget: Budget = ownBudget,
   states: StateCache = new StateCache(),
 ): CompiledJsonSchema {
-  const { root, backtracking, steps } = compileDocument(schema, draftOf(schema) ?? 2020, budget, states);
+  const { root, backtracking, steps } = compileDocument(schema, dialectOf(schema) ?? 2020, budget, states);
   const validator = { root, maxSteps: budget.validateSteps };
   // Only evaluation finds a schema that refers to itself without end, so try one value now.
   evaluate(root, {}, new Run({}, budget.validateSteps));
@@ -95,7 +91,7 @@ function describe({ problem, path }: Run): string {
 }
 
 /** The draft by which a schema is read, or undefined if it names an unsupported one. */
-export function draftOf(schema: JsonSchema): SchemaDraft | undefined {
+export function dialectOf(schema: JsonObject): SchemaDraft | undefined {
   const dialect = schema["$schema"];
   if (dialect === undefined) return 2020;
   if (typeof dialect !== "string") return undefined;

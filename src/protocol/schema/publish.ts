@@ -1,7 +1,7 @@
 // Publishes schemas as JSON Schema 2020-12: those of libraries, and plain ones with keywords of older drafts.
 import type { ConfigurationError } from "../../base/errors.ts";
 import { isObject, type JsonObject } from "../../base/wire/message.ts";
-import { draftOf, jsonSchemaProblem } from "./json-schema.ts";
+import { dialectOf, jsonSchemaProblem } from "./json-schema.ts";
 import { toCurrentDraft } from "./json-schema/older-keywords.ts";
 import { libraryOf, sourceOf } from "./libraries.ts";
 import { isStandardSchema, type StandardSchema } from "./standard.ts";
@@ -21,7 +21,7 @@ export type Fail = (problem: string, cause?: unknown) => ConfigurationError;
 /** The schema for official clients: in 2020-12, unless it names draft-07 or 2019-09, which they support. */
 export function inCurrentDraft(schema: JsonObject, fail: Fail): JsonObject {
   const { $schema, ...unnamed } = schema;
-  const draft = draftOf(schema);
+  const draft = dialectOf(schema);
   const given = draft === 4 ? unnamed : schema;
   const current =
     draft === undefined ? given : toCurrentDraft(given, $schema === undefined ? "unnamed" : draft);

@@ -1,6 +1,6 @@
 // Reports questions to `observe`, in the same form for every way of asking.
 import type { JsonObject } from "../../base/wire/message.ts";
-import { type AskEvent, type Diagnostics, peerOf, type PeerEvent } from "../../diagnostics/events.ts";
+import { type AskEvent, type Diagnostics, peerOf, type PeerEvent } from "../diagnostics/events.ts";
 import type { RoundState } from "./round-state.ts";
 
 /** The parts of a question that events report. */

@@ -17,7 +17,7 @@ import type { Call } from "../calls/call.ts";
 import type { Conversation } from "../calls/call-parts.ts";
 import { subjectOf } from "../calls/failure.ts";
 import { callerOf } from "../context/connection.ts";
-import { directAsker } from "./direct-asker.ts";
+import { directAsker, RememberingAsker } from "./remembering-asker.ts";
 import {
   accepted,
   elicitationMethod,
@@ -26,15 +26,12 @@ import {
   knownUrlAskOptions,
   urlQuestion,
   withoutAction,
+  type ElicitationIds,
 } from "./elicitation.ts";
-import type { ElicitationIds } from "./elicitation-ids.ts";
-import { Onces } from "./once.ts";
-import { assertCanAsk, type Asker, knownAskOptions, type ClientQuestion } from "./question.ts";
-import { QuestionKeys } from "./question-keys.ts";
-import { RememberingAsker } from "./remembering-asker.ts";
+import { Onces, firstRound, type RoundState } from "./round-state.ts";
+import { assertCanAsk, type Asker, knownAskOptions, type ClientQuestion, QuestionKeys } from "./question.ts";
 import { rootsQuestion } from "./roots.ts";
 import { type InputRequests, RoundAsker } from "./round-asker.ts";
-import { firstRound, type RoundState } from "./round-state.ts";
 import { knownSampleOptions, samplingQuestion } from "./sampling.ts";
 
 /** The parts of the server that conversations use. */

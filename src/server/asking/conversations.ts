@@ -14,7 +14,7 @@ import type { AskingSeam } from "../calls/seams.ts";
 import { stampAs } from "../calls/stamp.ts";
 import { boundTo } from "../request-state/binding.ts";
 import type { RequestState } from "../request-state/request-state.ts";
-import { InputRequired, InputRound, orAsk } from "../results/results.ts";
+import { InputRequired, InputRound, orAsk } from "../catalogue/results.ts";
 import type { Settings } from "../settings/settings.ts";
 import { tellRound } from "./ask-events.ts";
 import { CallConversation, type ConversationParts } from "./conversation.ts";
@@ -22,7 +22,7 @@ import { plainQuestion } from "./plain-question.ts";
 import { assertCanAsk, type ClientQuestion, readResponses, toRequest } from "./question.ts";
 import type { InputRequests } from "./round-asker.ts";
 import { firstRound, ownResponses, type RoundState, withResponses } from "./round-state.ts";
-import { urlQuestions, urlRefusal, urlRequiredError } from "./url-elicitation.ts";
+import { urlQuestions, urlRefusal, urlRequiredError } from "./elicitation.ts";
 
 interface Parts extends ConversationParts {
   readonly settings: Settings;

@@ -1,15 +1,26 @@
-// Elicitation: a form for the user to fill in, or a page for the user to visit.
-import { type HalyardError, InputCancelled, InputDeclined } from "../../base/errors.ts";
+// Elicitation: a form for the user to fill in, or a page for the user to visit; and the pages that a request requires before it
+// can succeed.
+import {
+  errorCodes,
+  type HalyardError,
+  InputCancelled,
+  InputDeclined,
+  type UrlElicitationRequired,
+} from "../../base/errors.ts";
 import { filledText, type Known } from "../../base/kinds.ts";
-import type { Elicited, UrlAskOptions } from "../../protocol/asking.ts";
+import type { Elicited, InputRequest, UrlAskOptions } from "../../protocol/asking.ts";
 import { encodeShape } from "../../protocol/codec.ts";
 import type { ClientCapabilities } from "../../protocol/model.ts";
 import type { Revision } from "../../protocol/revision.ts";
 import type { AnySchema, SchemaSettings } from "../../protocol/schema/compile.ts";
 import { refuseOn } from "../../base/refused-names.ts";
-import { isObject, type JsonObject } from "../../base/wire/message.ts";
+import { isObject, type JsonObject, type RpcError, rpcErrorOf } from "../../base/wire/message.ts";
 import { compileForm, encodeForm } from "./form.ts";
-import { knownAskOptions, type ClientQuestion, type AnswerReading } from "./question.ts";
+import { type AnswerReading, cannotAsk, type ClientQuestion, knownAskOptions } from "./question.ts";
+import type { Call } from "../calls/call.ts";
+import { callerOf } from "../context/connection.ts";
+import { InputRequired } from "../catalogue/results.ts";
+import { Holdings } from "../../base/limits/holdings.ts";
 
 export const knownUrlAskOptions: Known<UrlAskOptions> = { ...knownAskOptions, elicitationId: filledText };
 
@@ -65,7 +76,7 @@ export function urlQuestion(
   };
 }
 
-export function urlParams(message: string, url: URL, elicitationId: string, revision: Revision): JsonObject {
+function urlParams(message: string, url: URL, elicitationId: string, revision: Revision): JsonObject {
   return encodeShape({ mode: "url", message, url: url.href, elicitationId }, "elicitation", revision);
 }
 
@@ -91,7 +102,81 @@ export function withoutAction(content: object, schema: AnySchema, settings: Sche
 }
 
 /** The error for a user who refused to answer; undefined for any other action. */
-export function refusalOf(action: unknown, message: string): HalyardError | undefined {
+function refusalOf(action: unknown, message: string): HalyardError | undefined {
   if (action === "decline") return new InputDeclined(message);
   return action === "cancel" ? new InputCancelled(message) : undefined;
+}
+
+/** The user's refusal to open one of the pages, if the retry has it; the server does not ask again. */
+export function urlRefusal(error: UrlElicitationRequired, call: Call): HalyardError | undefined {
+  for (const [index, { message }] of error.elicitations.entries()) {
+    const refusal = refusalOf(call.inputResponses?.[keyOf(index)]?.["action"], message);
+    if (refusal) return refusal;
+  }
+  return undefined;
+}
+
+function keyOf(index: number): string {
+  return `visit-${index + 1}`;
+}
+
+/** The pages as questions, for a revision that has no such error. */
+export function urlQuestions(error: UrlElicitationRequired, call: Call): InputRequired {
+  const requests = error.elicitations.map(({ message, url }, index): [string, InputRequest] => {
+    const params = urlParams(message, url, "", call.protocol);
+    return [keyOf(index), { method: elicitationMethod, params }];
+  });
+  return new InputRequired({ inputRequests: Object.fromEntries(requests) });
+}
+
+/** The error for a client whose user must open a page first. */
+export function urlRequiredError(
+  error: UrlElicitationRequired,
+  call: Call,
+  elicitationIds: ElicitationIds,
+): RpcError {
+  const { message: text } = error;
+  const refusal = cannotAsk(call, elicitationMethod, elicitationNeeds.url);
+  if (refusal) return rpcErrorOf(refusal);
+  if (call.protocol.urlRequired !== "error") return { code: errorCodes.internal, message: text };
+  const elicitations = error.elicitations.map(({ message, url, elicitationId = crypto.randomUUID() }) => {
+    elicitationIds.remember(elicitationId, call.session, callerOf(call.exchange));
+    return urlParams(message, url, elicitationId, call.protocol);
+  });
+  return { code: errorCodes.legacyUrlElicitationRequired, message: text, data: { elicitations } };
+}
+
+/** The client that opened a page. */
+interface Sent {
+  readonly session: string;
+  readonly caller: string;
+}
+
+/** Remembers which client opened which page, so that only that client is notified when the user is done there. */
+export class ElicitationIds {
+  readonly #sent = new Map<string, Sent>();
+  readonly #held: Holdings<string>;
+
+  constructor(max: number) {
+    this.#held = new Holdings(max);
+  }
+
+  /** If there are too many, forgets the oldest one of the caller with the most: that client retries by itself. */
+  remember(elicitationId: string, session: string | undefined, caller: string): void {
+    if (session === undefined) return;
+    this.take(elicitationId);
+    this.#sent.set(elicitationId, { session, caller });
+    this.#held.add(caller, elicitationId);
+    const { shares } = this.#held;
+    if (shares.total > shares.max) this.take(this.#held.oldestOfGreediest() ?? "");
+  }
+
+  /** Returns the session that opened the page, and forgets it: it is notified once. */
+  take(elicitationId: string): string | undefined {
+    const sent = this.#sent.get(elicitationId);
+    if (!sent) return undefined;
+    this.#sent.delete(elicitationId);
+    this.#held.delete(sent.caller, elicitationId);
+    return sent.session;
+  }
 }

@@ -1,10 +1,9 @@
-// Remembers a client's answers, for a handler that runs again within the same call.
+// Asks a client that accepts requests, and remembers its answers, for a handler that runs again within the same call.
 import type { JsonObject } from "../../base/wire/message.ts";
-import { readAnswer } from "./direct-asker.ts";
-import type { Asker, ClientQuestion } from "./question.ts";
+import type { Asker, ClientQuestion, Named, QuestionKeys } from "./question.ts";
 import type { AskOptions } from "../../protocol/asking.ts";
-import type { Named, QuestionKeys } from "./question-keys.ts";
 import type { RoundState } from "./round-state.ts";
+import { askFailed } from "../../base/errors.ts";
 
 export class RememberingAsker implements Asker {
   /** Asks the questions that have no answer yet. */
@@ -45,4 +44,30 @@ export class RememberingAsker implements Asker {
   askAnew<Answer>(question: ClientQuestion<Answer>, key: string): Promise<Answer> {
     return this.asker.ask(question, { key });
   }
+}
+
+/** Sends a request and resolves with its result. */
+type SendRequest = (
+  method: string,
+  params: JsonObject | undefined,
+  options: { readonly timeoutMs: number },
+) => Promise<JsonObject>;
+
+/** Sends the question and waits for the response. */
+export function directAsker(send: SendRequest): Asker {
+  return {
+    async ask(question, { timeoutMs = question.timeoutMs }) {
+      return readAnswer(question, await send(question.method, question.params, { timeoutMs }));
+    },
+  };
+}
+
+/** Reads the answer. Throws if the client responded with something else. */
+export async function readAnswer<Answer>(
+  question: ClientQuestion<Answer>,
+  result: JsonObject,
+): Promise<Answer> {
+  const reading = await question.read(result);
+  if (reading.ok) return reading.value;
+  throw askFailed(question.method, `the client sent an invalid answer: ${reading.problem}`);
 }

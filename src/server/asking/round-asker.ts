@@ -2,11 +2,9 @@
 import { InputPending } from "../../base/errors.ts";
 import type { AskOptions, InputRequest } from "../../protocol/asking.ts";
 import type { JsonObject } from "../../base/wire/message.ts";
-import type { Onces } from "./once.ts";
-import { type Asker, type ClientQuestion, readResponse, toRequest } from "./question.ts";
-import { QuestionKeys } from "./question-keys.ts";
+import type { Onces, RoundState } from "./round-state.ts";
+import { type Asker, type ClientQuestion, readResponse, toRequest, QuestionKeys } from "./question.ts";
 import type { RememberingAsker } from "./remembering-asker.ts";
-import type { RoundState } from "./round-state.ts";
 
 /** The questions of a round, by key. */
 export type InputRequests = Readonly<Record<string, InputRequest>>;

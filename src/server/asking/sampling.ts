@@ -12,14 +12,21 @@ import {
   text as textKind,
   texts,
 } from "../../base/kinds.ts";
-import type { Sampled, SampleOptions, SamplingContent, SamplingMessage } from "../../protocol/asking.ts";
+import {
+  blocksOf,
+  isBlock,
+  messagesProblem,
+  type Sampled,
+  type SampleOptions,
+  type SamplingContent,
+  type SamplingMessage,
+} from "../../protocol/asking.ts";
 import { askFailed } from "../../base/errors.ts";
 import { encodeBlock, encodeShape } from "../../protocol/codec.ts";
 import { type ClientCapabilities, type ContentBlock, isRole } from "../../protocol/model.ts";
 import type { Revision } from "../../protocol/revision.ts";
-import { blocksOf, isBlock, messagesProblem } from "../../protocol/sampling-messages.ts";
 import type { JsonObject } from "../../base/wire/message.ts";
-import { knownAskOptions, type ClientQuestion, type AnswerReading } from "./question.ts";
+import { type AnswerReading, type ClientQuestion, knownAskOptions } from "./question.ts";
 
 export const knownSampleOptions: Known<SampleOptions> = {
   ...knownAskOptions,

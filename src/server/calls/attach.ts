@@ -4,7 +4,7 @@ import type { Stream } from "../push/listener.ts";
 import { topicOf } from "../push/topic.ts";
 import { type Connection, grantOf } from "../context/connection.ts";
 import type { Core } from "./core.ts";
-import { peerOf, type SessionEnd } from "../../diagnostics/events.ts";
+import { peerOf, type SessionEnd } from "../diagnostics/events.ts";
 import { tellSessionClosed } from "./notifications.ts";
 
 /** How a session receives notifications. */

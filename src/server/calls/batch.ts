@@ -1,5 +1,5 @@
 // Answers a batch. The reply is one array, so responses wait for the slowest call: they are encoded and counted as they come.
-import { RateLimitedLog } from "../../diagnostics/rate-limited-log.ts";
+import { RateLimitedLog } from "../../base/logging/rate-limited-log.ts";
 import { errorCodes } from "../../base/errors.ts";
 import { isObject, readMessage, type RpcRequest, type RpcResponse } from "../../base/wire/message.ts";
 import type { Exchange } from "../context/connection.ts";

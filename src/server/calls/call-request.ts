@@ -1,7 +1,7 @@
 // The request of a call: its parameters, its sender and its revision.
 import type { ClientCapabilities, Implementation, Principal } from "../../protocol/model.ts";
 import type { RequestRow, Revision } from "../../protocol/revision.ts";
-import type { Grant } from "../../protocol/scopes.ts";
+import type { Grant } from "../../protocol/principal.ts";
 import type { JsonObject, RequestId, RpcRequest } from "../../base/wire/message.ts";
 import { callerOf, type Exchange, grantOf, type Peer } from "../context/connection.ts";
 

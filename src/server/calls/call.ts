@@ -1,7 +1,7 @@
 // One request while the server handles it.
 import { clip, type HalyardError } from "../../base/errors.ts";
 import { ignoreRejection } from "../../base/async/promises.ts";
-import { warnOfLevel, warnUnwritable } from "../../diagnostics/logger.ts";
+import { warnOfLevel, warnUnwritable } from "../diagnostics/warnings.ts";
 import { type Kind, plainObject, problemOf, text } from "../../base/kinds.ts";
 import type {
   AskOptions,

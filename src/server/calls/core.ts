@@ -1,5 +1,5 @@
 // The parts that handle a message. `McpServer` assembles them; the layers above join through `methods` and `asking`.
-import type { Cluster } from "../../backplane/cluster.ts";
+import type { Cluster } from "../../cluster/node/cluster.ts";
 import type { Call, CallCore } from "./call.ts";
 import type { Middlewares } from "./middleware.ts";
 import type { Observers } from "./notifications.ts";

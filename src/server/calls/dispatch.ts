@@ -1,6 +1,6 @@
 // From one message to its response: runs the handler, and encodes the result for the revision of the client.
-import { peerOf } from "../../diagnostics/events.ts";
-import { RateLimitedLog } from "../../diagnostics/rate-limited-log.ts";
+import { peerOf } from "../diagnostics/events.ts";
+import { RateLimitedLog } from "../../base/logging/rate-limited-log.ts";
 import { clip, ProtocolError } from "../../base/errors.ts";
 import {
   isObject,
@@ -14,8 +14,8 @@ import {
   type RpcResponse,
 } from "../../base/wire/message.ts";
 import { callerOf, type Exchange, grantOf } from "../context/connection.ts";
-import type { ResultKind } from "../results/result-checks.ts";
-import { orAsk } from "../results/results.ts";
+import type { ResultKind } from "../catalogue/result-checks.ts";
+import { orAsk } from "../catalogue/results.ts";
 import type { Call } from "./call.ts";
 import type { Core } from "./core.ts";
 import { subjectOf, toRpcError } from "./failure.ts";
@@ -194,6 +194,7 @@ function close(
   started: number | undefined,
 ): Answering<RpcResponse> {
   call.finish();
+  if (!call.row.stream) core.window.counter?.count(response);
   if (started !== undefined) report(core, call, response, performance.now() - started);
   if (call.cancelled) return undefined;
   return call.hasJustReported ? afterReports(response) : response;

@@ -15,10 +15,10 @@ import type { Core } from "./core.ts";
 import type { AskingSeam } from "./seams.ts";
 import type { AnyHandler } from "../catalogue/definition.ts";
 import { resolveResource } from "../catalogue/resources.ts";
-import type { ResultKind } from "../results/result-checks.ts";
-import type { ShownErrors } from "../settings/checks.ts";
-import { peerOf } from "../../diagnostics/events.ts";
-import { newErrorId } from "../../diagnostics/error-ids.ts";
+import type { ResultKind } from "../catalogue/result-checks.ts";
+import type { ShownErrors } from "../settings/options.ts";
+import { peerOf } from "../diagnostics/events.ts";
+import { newErrorId } from "../../base/logging/logger.ts";
 
 /** Converts anything that a handler threw to a JSON-RPC error. */
 export function toRpcError(error: unknown, call: Call, asking: AskingSeam): RpcError {

@@ -1,6 +1,6 @@
 // The data of a log message, as JSON can write it.
-import type { Logger } from "../../diagnostics/logger.ts";
-import { jsonProblem } from "../results/result-checks.ts";
+import type { Logger } from "../../base/logging/logger.ts";
+import { jsonProblem } from "../catalogue/result-checks.ts";
 
 /** The data as it is sent: an `Error` as its name and message. Undefined, with a warning, if JSON would lose or refuse a part. */
 export function logData(logger: Logger, subject: string, data: unknown): unknown {

@@ -1,11 +1,11 @@
 // Receives the notifications of clients, and calls the author's handlers for them and for sessions that start and end.
-import type { Cluster } from "../../backplane/cluster.ts";
-import { RateLimitedLog } from "../../diagnostics/rate-limited-log.ts";
+import type { Cluster } from "../../cluster/node/cluster.ts";
+import { RateLimitedLog } from "../../base/logging/rate-limited-log.ts";
 import { clip } from "../../base/errors.ts";
 import type { Load } from "../../base/limits/loads.ts";
 import { metaKeys } from "../../protocol/meta.ts";
-import type { SessionEnd } from "../../diagnostics/events.ts";
-import type { Logger } from "../../diagnostics/logger.ts";
+import type { SessionEnd } from "../diagnostics/events.ts";
+import type { Logger } from "../../base/logging/logger.ts";
 import {
   type ClientCapabilities,
   type Implementation,

@@ -50,10 +50,10 @@ function findMethod(
   { revision }: KnownPeer,
   exchange: Exchange,
 ): { row: RequestRow; handler: MethodHandler } {
-  const row = revision.requests.get(method);
+  const row = exchange.row ?? revision.requests.get(method);
   const feature = row?.feature;
   const isThere = feature === undefined || core.features.isOffered(feature, revision, exchange);
-  const handler = row && isThere ? core.methods.get(method) : undefined;
+  const handler = row && !row.isAdded && isThere ? core.methods.get(method) : undefined;
   if (row && handler) return { row, handler };
   const added = core.catalogue.findMethod(method, revision.era);
   if (added) return { row: added.row, handler: { run: (call) => added.run(call.params, call) } };

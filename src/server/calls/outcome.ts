@@ -1,7 +1,7 @@
 // How a call ended: its outcome, and why it failed.
 import { copyOf } from "../../base/errors.ts";
 import { isObject, type JsonObject, type RpcResponse } from "../../base/wire/message.ts";
-import type { RequestEvent } from "../../diagnostics/events.ts";
+import type { RequestEvent } from "../diagnostics/events.ts";
 import type { Call } from "./call.ts";
 
 /** The members of a request event that say how a call ended. */

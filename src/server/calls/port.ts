@@ -1,5 +1,5 @@
 // The port of a server: the interface for transports, which authors do not see.
-import type { Cluster } from "../../backplane/cluster.ts";
+import type { Cluster } from "../../cluster/node/cluster.ts";
 import { ConfigurationError } from "../../base/errors.ts";
 import { hasMethods, isClass, mismatch } from "../../base/kinds.ts";
 import type { Loads } from "../../base/limits/loads.ts";
@@ -25,10 +25,10 @@ import { attach, type AttachOptions, type Detach } from "./attach.ts";
 import { Connection, type Exchange, ownOptions } from "../context/connection.ts";
 import type { Core } from "./core.ts";
 import type { Answering } from "./dispatch.ts";
-import type { ServerEvent } from "../../diagnostics/events.ts";
-import type { Logger } from "../../diagnostics/logger.ts";
+import type { ServerEvent } from "../diagnostics/events.ts";
+import type { Logger } from "../../base/logging/logger.ts";
 import type { ServerLimits } from "../settings/limits.ts";
-import type { ServerMode } from "../settings/settings.ts";
+import type { ServerMode } from "../settings/options.ts";
 import { neededScopes } from "../catalogue/scopes.ts";
 import { hasTotalRoom } from "../catalogue/subscriptions.ts";
 

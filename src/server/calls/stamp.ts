@@ -4,7 +4,7 @@ import { metaKeys } from "../../protocol/meta.ts";
 import type { CacheHint } from "../../protocol/model.ts";
 import type { JsonObject } from "../../base/wire/message.ts";
 import type { Call } from "./call.ts";
-import type { ListMethod } from "../settings/settings.ts";
+import type { ListMethod } from "../settings/options.ts";
 
 /** Completes a result for its revision; a result that is already complete stays unchanged. */
 export function stampResult(result: JsonObject, call: Call): JsonObject {

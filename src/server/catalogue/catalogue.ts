@@ -1,5 +1,5 @@
 // The catalogue of a server: its tools, prompts, resources, custom methods and extensions.
-import type { Logger } from "../../diagnostics/logger.ts";
+import type { Logger } from "../../base/logging/logger.ts";
 import type { Revision } from "../../protocol/revision.ts";
 import type { SchemaSettings } from "../../protocol/schema/compile.ts";
 import type { CompletionHandler } from "./completers.ts";

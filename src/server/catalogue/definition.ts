@@ -18,11 +18,11 @@ import {
 import { inheritedOf, inheritedProblem, nearest } from "../../base/options.ts";
 import { metaKeyProblem } from "../../protocol/meta.ts";
 import { type Annotations, type Icon, icons, type ToolSchema } from "../../protocol/model.ts";
-import { scopesProblem } from "../../protocol/scopes.ts";
+import { scopesProblem } from "../../protocol/principal.ts";
 import type { AnySchema } from "../../protocol/schema/compile.ts";
 import { libraryOf } from "../../protocol/schema/libraries.ts";
 import { isStandardSchema } from "../../protocol/schema/standard.ts";
-import { kindOf } from "../results/result-checks.ts";
+import { kindOf } from "./result-checks.ts";
 import type { JsonObject } from "../../base/wire/message.ts";
 
 /** The fields that tools, resources, templates and prompts share. */

@@ -121,7 +121,7 @@ export class Extensions {
         if (declaration !== "optional") requireDeclared(ctx, identifier);
         return run(params, ctx);
       };
-      this.requests.set(method, { row, run: declared, eras });
+      this.requests.set(method, { row: { ...row, isAdded: true }, run: declared, eras });
     }
     for (const [member, row] of Object.entries(extension.listens ?? {})) {
       this.#listens.set(member, { identifier, row, declaration });

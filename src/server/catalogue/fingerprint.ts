@@ -1,5 +1,5 @@
 // A digest of what each list publishes, by which nodes notice that their catalogues differ.
-import { digestOf } from "../../backplane/position.ts";
+import { digestOf } from "../../cluster/engine/log-entries.ts";
 import type { Revision } from "../../protocol/revision.ts";
 import type { Catalogue, ChangingList } from "./catalogue.ts";
 import type { Described } from "./definition.ts";

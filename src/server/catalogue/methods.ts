@@ -15,7 +15,7 @@ import {
 } from "../../protocol/schema/compile.ts";
 import type { JsonObject } from "../../base/wire/message.ts";
 import type { Context } from "../context/context.ts";
-import { jsonProblem } from "../results/result-checks.ts";
+import { jsonProblem } from "./result-checks.ts";
 import { type AnyHandler, type CheckedHandler, checkNotEmpty } from "./definition.ts";
 import type { DefinitionKind } from "./registry.ts";
 
@@ -92,7 +92,7 @@ export function methodKind(
       const handler = options.handler as CheckedHandler;
       return {
         options,
-        row: mirrors === undefined ? {} : { mirrors },
+        row: { isAdded: true, ...(mirrors !== undefined && { mirrors }) },
         run: (given, ctx) => answer({ name, input, output, handler }, given, ctx),
       };
     },

@@ -15,7 +15,7 @@ import {
 } from "../../protocol/schema/compile.ts";
 import { propertiesOf, typesOf } from "../../protocol/schema/object-schema.ts";
 import { isObject, type JsonObject } from "../../base/wire/message.ts";
-import type { InputRequired } from "../results/results.ts";
+import type { InputRequired } from "./results.ts";
 import type { Context } from "../context/context.ts";
 import type { Completer } from "./completers.ts";
 import {

@@ -4,7 +4,7 @@ import { isPlain, type Table } from "../../base/kinds.ts";
 import { checkOptions } from "../../base/options.ts";
 import { refuseNames } from "../../base/refused-names.ts";
 import type { Revision } from "../../protocol/revision.ts";
-import { kindOf } from "../results/result-checks.ts";
+import { kindOf } from "./result-checks.ts";
 import {
   checkDefinition,
   checkDescribed,

@@ -16,10 +16,10 @@ import type {
   Resource,
   ResourceContents,
 } from "../../protocol/model.ts";
-import type { TemplateParams } from "../../protocol/template-params.ts";
+import type { TemplateParams } from "../../protocol/uri-template.ts";
 import { isResourceUri, maxUriLength } from "../../protocol/uri.ts";
 import { readTemplate, type TemplateMatcher } from "../../protocol/uri-template-match.ts";
-import type { InputRequired } from "../results/results.ts";
+import type { InputRequired } from "./results.ts";
 import type { Context } from "../context/context.ts";
 import type { Completer } from "./completers.ts";
 import {
@@ -32,7 +32,7 @@ import {
   knownAnnotations,
   refuseField,
 } from "./definition.ts";
-import { knownCacheHint } from "../settings/checks.ts";
+import { knownCacheHint } from "../settings/options.ts";
 import type { DefinitionKind, Entry, Registry } from "./registry.ts";
 import { refuseNames } from "../../base/refused-names.ts";
 
@@ -47,7 +47,7 @@ export interface ResourceDefinition extends Described {
   readonly mimeType?: string | undefined;
   /** In bytes. */
   readonly size?: number | undefined;
-  /** Whom the resource is for, how important it is, and when it changed. */
+  /** The audience of the resource, its importance, and when it changed. */
   readonly annotations?: Annotations | undefined;
   /** How long clients may cache the contents. */
   readonly cache?: CacheHint | undefined;

@@ -1,7 +1,7 @@
 // Finds the scopes that a request requires, checks that the caller has them, and filters the catalogue by them.
 import { errorCodes, ProtocolError } from "../../base/errors.ts";
 import { revisions } from "../../protocol/revisions/index.ts";
-import { type Grant, hasScope, isGranted } from "../../protocol/scopes.ts";
+import { type Grant, hasScope, isGranted } from "../../protocol/principal.ts";
 import { resourceUpdated } from "../../protocol/notifications.ts";
 import { topicOf } from "../push/topic.ts";
 import { isObject, type JsonObject, type RpcRequest } from "../../base/wire/message.ts";

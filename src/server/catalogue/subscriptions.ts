@@ -4,7 +4,7 @@ import { resourceUpdated } from "../../protocol/notifications.ts";
 import { maxUriLength } from "../../protocol/uri.ts";
 import type { Hub, TopicWatch } from "../push/hub.ts";
 import { subscribedBytesOf, topicOf } from "../push/topic.ts";
-import { logRejection } from "../../diagnostics/rate-limited-log.ts";
+import { logRejection } from "../../base/logging/rate-limited-log.ts";
 import { isTexts } from "../../base/wire/message.ts";
 import type { Context } from "../context/context.ts";
 import type { ServerLimits } from "../settings/limits.ts";

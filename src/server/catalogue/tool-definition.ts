@@ -12,10 +12,10 @@ import type {
   ValidatedArguments,
   Wrapped,
 } from "../../protocol/schema/compile.ts";
-import type { InputRequired, ToolResult } from "../results/results.ts";
+import type { InputRequired, ToolResult } from "./results.ts";
 import type { Context } from "../context/context.ts";
 import type { Described } from "./definition.ts";
-import type { ShownErrors } from "../settings/checks.ts";
+import type { ShownErrors } from "../settings/options.ts";
 import type { ToolLimits } from "./tool-limits.ts";
 
 /**

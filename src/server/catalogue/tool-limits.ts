@@ -4,7 +4,7 @@ import type { Load } from "../../base/limits/loads.ts";
 import { count, type Known, milliseconds } from "../../base/kinds.ts";
 import type { CheckedHandler } from "./definition.ts";
 import { inBackground } from "../../base/async/timers.ts";
-import type { Logger } from "../../diagnostics/logger.ts";
+import type { Logger } from "../../base/logging/logger.ts";
 import { isThenable } from "../../base/async/promises.ts";
 
 /** Limits of one tool. */

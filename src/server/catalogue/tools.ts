@@ -1,6 +1,6 @@
 // Tools: how their definitions are checked, compiled and published.
 import { ConfigurationError } from "../../base/errors.ts";
-import type { Logger } from "../../diagnostics/logger.ts";
+import type { Logger } from "../../base/logging/logger.ts";
 import {
   anything,
   either,
@@ -34,7 +34,7 @@ import {
   checkName,
   describedFields,
 } from "./definition.ts";
-import { shownErrors } from "../settings/checks.ts";
+import { shownErrors } from "../settings/options.ts";
 import type { DefinitionKind } from "./registry.ts";
 
 /** The definition of a tool with its handler. */

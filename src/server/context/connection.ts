@@ -2,13 +2,18 @@
 import { anything, filledText, flag, func, type Known, needed, text as textKind } from "../../base/kinds.ts";
 import type { Load } from "../../base/limits/loads.ts";
 import { checkOptions } from "../../base/options.ts";
-import type { ClientCapabilities, Implementation, LogLevel, Principal } from "../../protocol/model.ts";
-import { principalKey } from "../../protocol/principal.ts";
-import type { Grant } from "../../protocol/scopes.ts";
-import type { Revision } from "../../protocol/revision.ts";
+import type {
+  ClientCapabilities,
+  ClientTexts,
+  Implementation,
+  LogLevel,
+  Principal,
+} from "../../protocol/model.ts";
+import { type Grant, principalKey } from "../../protocol/principal.ts";
+import type { RequestRow, Revision } from "../../protocol/revision.ts";
 import type { Listener, Stream } from "../push/listener.ts";
 import type { RequestId } from "../../base/wire/message.ts";
-import type { StreamEvent } from "../../diagnostics/events.ts";
+import type { StreamEvent } from "../diagnostics/events.ts";
 import { InFlight } from "./in-flight.ts";
 
 const noCapabilities: ClientCapabilities = Object.freeze({});
@@ -164,6 +169,16 @@ export class Connection implements Peer {
     this.#clientCapabilities = isEmpty ? undefined : JSON.stringify(capabilities);
   }
 
+  /** What both are parsed from, for the record of a session. */
+  get clientTexts(): ClientTexts {
+    return { clientInfo: this.#clientInfo, clientCapabilities: this.#clientCapabilities };
+  }
+
+  set clientTexts({ clientInfo, clientCapabilities }: ClientTexts) {
+    this.#clientInfo = clientInfo;
+    this.#clientCapabilities = clientCapabilities;
+  }
+
   /** The key under which shared limits count the peer: its principal, else the transport's `caller`, else its session. */
   get caller(): string {
     if (this.principal) return principalKey(this.principal);
@@ -185,6 +200,8 @@ export interface Exchange {
   readonly era?: "modern" | undefined;
   /** The modern revision in `_meta`, if the transport has already checked it; the server does not check it again. */
   readonly revision?: Revision | undefined;
+  /** The row of the method in that revision, if the transport has found it; the server does not look it up again. */
+  readonly row?: RequestRow | undefined;
   /** The required scopes, if the transport has already checked that the sender has them; the server does not check them again. */
   readonly checkedScopes?: readonly string[] | undefined;
   /** The sender of this message, if each message is authenticated. @default {the principal of the connection} */

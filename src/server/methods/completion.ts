@@ -6,7 +6,7 @@ import type { Catalogue } from "../catalogue/catalogue.ts";
 import type { Completer, CompletionRequest, Suggestions } from "../catalogue/completers.ts";
 import type { Call } from "../calls/call.ts";
 import type { MethodHandler } from "../calls/seams.ts";
-import { kindOf } from "../results/result-checks.ts";
+import { kindOf } from "../catalogue/result-checks.ts";
 
 /** Values of a completion. Past it, the server omits the rest and sets `hasMore`. */
 const maxValues = 100;

@@ -1,13 +1,7 @@
 // The handshake of a client and the server: initialize, discover, ping, and the log level.
 import { invalidParams, invalidRequest } from "../../base/errors.ts";
 import { encodeShape } from "../../protocol/codec.ts";
-import {
-  type ClientCapabilities,
-  type Implementation,
-  isLogLevel,
-  logLevels,
-  readImplementation,
-} from "../../protocol/model.ts";
+import { type Implementation, isLogLevel, logLevels, readImplementation } from "../../protocol/model.ts";
 import type { Revision } from "../../protocol/revision.ts";
 import { isObject } from "../../base/wire/message.ts";
 import type { MethodHandler } from "../calls/seams.ts";
@@ -39,16 +33,20 @@ export function initialize(about: Introduction): MethodHandler {
       if (typeof protocolVersion !== "string") {
         throw invalidParams("protocolVersion must be a string");
       }
-      // It is kept as long as the session, and there may be many sessions.
-      if (JSON.stringify([clientInfo, capabilities]).length > maxClientLength) {
+      const texts = { info: JSON.stringify(clientInfo), capabilities: JSON.stringify(capabilities) };
+      // They are kept as long as the session, and there may be many sessions.
+      if ((texts.info?.length ?? 0) + (texts.capabilities?.length ?? 0) > maxClientLength) {
         throw invalidParams(`clientInfo and capabilities may have at most ${maxClientLength} characters`);
       }
       const wanted = about.settings.revisions.find(protocolVersion);
       // The table of a modern revision has no initialize, so call.protocol is legacy here.
       const revision = wanted?.era === "legacy" ? wanted : call.protocol;
       connection.revision = revision;
-      connection.clientInfo = clientInfo;
-      connection.clientCapabilities = isObject(capabilities) ? (capabilities as ClientCapabilities) : {};
+      connection.clientTexts = {
+        clientInfo: texts.info,
+        clientCapabilities:
+          isObject(capabilities) && texts.capabilities !== "{}" ? texts.capabilities : undefined,
+      };
       connection.logLevel = "info";
       return {
         protocolVersion: revision.date,
@@ -92,7 +90,12 @@ export const setLogLevel: MethodHandler = {
 /** The strings of a client's description. Icons and unknown fields are dropped. */
 function keptOf(client: Implementation | undefined): Implementation | undefined {
   if (!client) return undefined;
-  const words = ["name", "title", "version", "description", "websiteUrl"] as const;
-  const kept = words.map((word) => [word, client[word]]).filter(([, text]) => typeof text === "string");
-  return Object.fromEntries(kept) as Implementation;
+  const kept: Record<string, string> = {};
+  for (const word of keptWords) {
+    const text = client[word];
+    if (typeof text === "string") kept[word] = text;
+  }
+  return kept as unknown as Implementation;
 }
+
+const keptWords = ["name", "title", "version", "description", "websiteUrl"] as const;

@@ -6,7 +6,7 @@ import type { Listener, Stream } from "../push/listener.ts";
 import { topicOf } from "../push/topic.ts";
 import { encodeNotification, isObject, type JsonObject } from "../../base/wire/message.ts";
 import type { Call } from "../calls/call.ts";
-import { peerOf } from "../../diagnostics/events.ts";
+import { peerOf } from "../diagnostics/events.ts";
 import type { Catalogue } from "../catalogue/catalogue.ts";
 import type { ExtensionListen, Extensions } from "../catalogue/extensions.ts";
 import { assertTotalRoom, keysProblem, permittedUris } from "../catalogue/subscriptions.ts";

@@ -1,16 +1,17 @@
-// The four lists: pages of the catalogue, serialised once per revision and cached.
+// The four lists: pages of the catalogue, serialised once per revision and cached; and the cursors between pages.
 import { invalidParams } from "../../base/errors.ts";
 import type { Revision } from "../../protocol/revision.ts";
 import { type JsonObject, withEncoded } from "../../base/wire/message.ts";
 import type { Entry, Registry } from "../catalogue/registry.ts";
 import type { Call } from "../calls/call.ts";
 import type { Catalogue } from "../catalogue/catalogue.ts";
-import { readCursor, writeCursor } from "../catalogue/cursors.ts";
-import type { ListMethod, Settings } from "../settings/settings.ts";
+import type { ListMethod } from "../settings/options.ts";
+import type { Settings } from "../settings/settings.ts";
 import { visibleTo } from "../catalogue/scopes.ts";
 import { cacheFields, stampResult } from "../calls/stamp.ts";
-import { listFrom, type ListedPosition, listingTemplates } from "./listed-resources.ts";
+import { type ListedPosition, listFrom, listingTemplates } from "./resources.ts";
 import type { MethodHandler } from "../calls/seams.ts";
+import { textFromBase64Url, toBase64Url } from "../../base/wire/base64.ts";
 
 type AnyRegistry = Registry<object, unknown>;
 type Entries = readonly Entry<object, unknown>[];
@@ -141,4 +142,18 @@ function firstAfter(visible: Entries, sequence: number): number {
     else low = middle + 1;
   }
   return low;
+}
+
+/** The server writes shorter cursors, so it rejects longer ones without decoding them. */
+const maxLength = 256;
+
+export function writeCursor(place: string): string {
+  return toBase64Url(new TextEncoder().encode(place));
+}
+
+/** Decodes the position of a cursor; returns undefined if `writeCursor` cannot have written it. */
+export function readCursor(cursor: unknown): string | undefined {
+  const place =
+    typeof cursor === "string" && cursor.length <= maxLength ? textFromBase64Url(cursor) : undefined;
+  return place !== undefined && writeCursor(place) === cursor ? place : undefined;
 }

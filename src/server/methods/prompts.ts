@@ -6,9 +6,9 @@ import { isObject } from "../../base/wire/message.ts";
 import { converted, unsendable } from "../calls/failure.ts";
 import type { MethodHandler } from "../calls/seams.ts";
 import type { Catalogue } from "../catalogue/catalogue.ts";
-import { noArguments } from "../context/no-arguments.ts";
-import { resultProblem } from "../results/result-checks.ts";
-import { orAsk, toPromptResult } from "../results/results.ts";
+import { resultProblem } from "../catalogue/result-checks.ts";
+import { orAsk, toPromptResult } from "../catalogue/results.ts";
+import { refuseNames } from "../../base/refused-names.ts";
 
 export function getPrompt({ prompts }: Catalogue): MethodHandler {
   return {
@@ -38,4 +38,22 @@ export function getPrompt({ prompts }: Catalogue): MethodHandler {
       return encodePromptResult(result, call.protocol);
     },
   };
+}
+
+/** What other packages pass to such a handler is its context. */
+const names: object = refuseNames(
+  {},
+  {
+    subject: "args",
+    methods: {},
+    read: {
+      "signal sessionId requestId requestInfo authInfo sendNotification sendRequest mcpReq http log reportProgress session":
+        "ctx, the second parameter of the handler",
+    },
+  },
+);
+
+/** The arguments of a handler without a schema: an empty object. */
+export function noArguments(): object {
+  return Object.create(names) as object;
 }

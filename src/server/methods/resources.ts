@@ -1,4 +1,4 @@
-// resources/read, and the subscriptions of legacy sessions.
+// The methods of resources: reading one, the subscriptions of legacy sessions, and the resources that templates list.
 import {
   clip,
   invalidParams,
@@ -18,12 +18,20 @@ import { converted, unsendable } from "../calls/failure.ts";
 import type { MethodHandler } from "../calls/seams.ts";
 import { cacheFields } from "../calls/stamp.ts";
 import type { Catalogue } from "../catalogue/catalogue.ts";
-import { resolveResource } from "../catalogue/resources.ts";
+import {
+  type CompiledTemplate,
+  type ListedResource,
+  resolveResource,
+  type TemplateOptions,
+} from "../catalogue/resources.ts";
 import { assertTotalRoom, permittedUris } from "../catalogue/subscriptions.ts";
-import { resultProblem } from "../results/result-checks.ts";
-import { orAsk, toReadResult } from "../results/results.ts";
+import { resultProblem } from "../catalogue/result-checks.ts";
+import { orAsk, toReadResult } from "../catalogue/results.ts";
 import type { ServerLimits } from "../settings/limits.ts";
 import type { Settings } from "../settings/settings.ts";
+import { isObject } from "../../base/wire/message.ts";
+import type { Entry } from "../catalogue/registry.ts";
+import { visibleTo } from "../catalogue/scopes.ts";
 
 export function readResource({ resources, templates }: Catalogue): MethodHandler {
   return {
@@ -99,4 +107,61 @@ function uriOf(call: Call): string {
     "uri must be an absolute URI (RFC 3986): encode spaces, and give the variables of a template values",
     repeated,
   );
+}
+
+type Template = Entry<TemplateOptions, CompiledTemplate>;
+
+const listing = new WeakMap<readonly unknown[], readonly Template[]>();
+
+/** The templates with `list` that the caller may use: a list must not reveal resources to a caller who lacks a scope. */
+export function listingTemplates({ templates }: Catalogue, call: Call): readonly Template[] {
+  const visible = visibleTo(templates, call.grant, false);
+  let found = listing.get(visible);
+  if (!found) {
+    found = (visible as readonly Template[]).filter(({ options }) => options.list !== undefined);
+    listing.set(visible, found);
+  }
+  return found;
+}
+
+/** A position among the resources of templates: the template by its sequence, and the number of resources to skip. */
+export type ListedPosition = readonly [sequence: number, skipped: number];
+
+/** Returns at most `room` resources from a position, and the position of the next one, if there may be one. */
+export async function listFrom(
+  [from, skipped]: ListedPosition,
+  room: number,
+  catalogue: Catalogue,
+  call: Call,
+): Promise<{ resources: object[]; next: ListedPosition | undefined }> {
+  const resources: object[] = [];
+  for (const template of listingTemplates(catalogue, call)) {
+    const { sequence } = template;
+    if (sequence < from) continue;
+    const start = sequence === from ? skipped : 0;
+    if (resources.length === room) return { resources, next: [sequence, start] };
+    const listed = await listOf(template, catalogue, call);
+    const end = start + room - resources.length;
+    resources.push(...listed.slice(start, end).map((item) => encodeShape(item, "resource", call.protocol)));
+    if (end < listed.length) return { resources, next: [sequence, end] };
+  }
+  return { resources, next: undefined };
+}
+
+/** The resources that a template lists, without those that are registered themselves. */
+async function listOf(
+  { key, options }: Template,
+  { resources }: Catalogue,
+  call: Call,
+): Promise<ListedResource[]> {
+  const listed = await options.list?.(call);
+  const items: unknown = isObject(listed) ? listed["resources"] : listed;
+  if (!Array.isArray(items) || !items.every((item) => isObject(item) && typeof item["uri"] === "string"))
+    throw new TypeError(
+      `list of resource template "${key}" must return a list of resources such as { uri, name }`,
+    );
+  const { mimeType } = options;
+  return (items as ListedResource[])
+    .filter(({ uri }) => resources.find(uri) === undefined)
+    .map((item) => Object.assign({ name: item.uri, mimeType }, item));
 }

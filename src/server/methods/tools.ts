@@ -29,8 +29,8 @@ import {
 import type { MethodHandler, TaskSeam } from "../calls/seams.ts";
 import type { Catalogue } from "../catalogue/catalogue.ts";
 import type { CompiledTool } from "../catalogue/tools.ts";
-import { noArguments } from "../context/no-arguments.ts";
-import { jsonProblem, resultProblem } from "../results/result-checks.ts";
+import { noArguments } from "./prompts.ts";
+import { jsonProblem, resultProblem } from "../catalogue/result-checks.ts";
 import {
   asToolResult,
   looksLikeResult,
@@ -39,7 +39,7 @@ import {
   toErrorResult,
   toStructuredResult,
   toToolResult,
-} from "../results/results.ts";
+} from "../catalogue/results.ts";
 import type { Settings } from "../settings/settings.ts";
 
 type Outcome = CallToolResult | Promise<CallToolResult>;

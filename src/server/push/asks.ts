@@ -1,10 +1,9 @@
 // Questions that wait for a client's answer, by session and question id.
-import type { Cluster } from "../../backplane/cluster.ts";
-import type { Outcome } from "../../backplane/forwarding.ts";
-import { newIdOn, nodeOf } from "../../backplane/node-ids.ts";
+import { type Cluster, newIdOn, nodeOf } from "../../cluster/node/cluster.ts";
+import type { PassOutcome } from "../../cluster/node/forwarding.ts";
 import { askFailed, HalyardError } from "../../base/errors.ts";
 import type { Principal } from "../../protocol/model.ts";
-import { type Grant, isGranted } from "../../protocol/scopes.ts";
+import { type Grant, isGranted } from "../../protocol/principal.ts";
 import { encodeNotification, isObject, type JsonObject, type RpcResponse } from "../../base/wire/message.ts";
 import type { Stream } from "./listener.ts";
 
@@ -187,7 +186,7 @@ export class Asks {
   }
 
   /** Whether that node settled a question with the passed response. */
-  #isSettled(outcome: Outcome, node: string): boolean {
+  #isSettled(outcome: PassOutcome, node: string): boolean {
     if (outcome.state === "answered") return outcome.answer["isSettled"] === true;
     if (outcome.state === "gone" || !this.#cluster.hears(node)) return false;
     throw new HalyardError(

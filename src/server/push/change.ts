@@ -1,5 +1,5 @@
 // A change that nodes share: as it is written to the shared log, and read back.
-import { type EntryChecks, readLogEntry, smallEntryText } from "../../backplane/stored.ts";
+import { type EntryChecks, readLogEntry, smallEntryText } from "../../cluster/engine/log-entries.ts";
 import { isObject } from "../../base/wire/message.ts";
 import { areScopes } from "./session-entries.ts";
 

@@ -1,16 +1,16 @@
 // The log of changes that all nodes share: each node appends its own, and delivers every one to its own listeners, in order.
-import type { Cluster, FollowedLog } from "../../backplane/cluster.ts";
-import { type LogEntry, maxLogBytes, maxLogEntries } from "../../backplane/engine.ts";
-import type { LogReader } from "../../backplane/feed.ts";
-import type { Diagnostics } from "../../diagnostics/events.ts";
-import { logRejection, RateLimitedLog } from "../../diagnostics/rate-limited-log.ts";
-import { type Grant, isGranted } from "../../protocol/scopes.ts";
+import type { Cluster, FollowedLog } from "../../cluster/node/cluster.ts";
+import { type LogEntry, maxLogBytes, maxLogEntries } from "../../cluster/engine/engine.ts";
+import type { LogReader } from "../../cluster/node/feed.ts";
+import type { Diagnostics } from "../diagnostics/events.ts";
+import { logRejection, RateLimitedLog } from "../../base/logging/rate-limited-log.ts";
+import { type Grant, isGranted } from "../../protocol/principal.ts";
 import { inBackground, within } from "../../base/async/timers.ts";
 import { type CatalogueChange, type ChangeEntry, encodeChange, readCatalogueChange } from "./change.ts";
 import type { Frame } from "./frame.ts";
 import type { Listener } from "./listener.ts";
 import { type Letter, merged } from "./mailbox.ts";
-import { positionOf, sequenceOf, startOfLog } from "../../backplane/position.ts";
+import { positionOf, sequenceOf, startOfLog } from "../../cluster/engine/log-entries.ts";
 
 const logName = "changes";
 

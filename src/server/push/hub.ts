@@ -136,7 +136,7 @@ export class Hub {
     return this.#changes.append({ ...change, scopes });
   }
 
-  /** A message that is larger than a log keeps reaches those who are connected here, if there are no other nodes. */
+  /** Delivers a message that is too large for a log to the clients connected here. Throws if there are other nodes. */
   #deliverLarge(change: CatalogueChange, error: unknown): number {
     if (!(error instanceof RangeError) || this.#remote?.mayReach !== false) throw error;
     for (const listener of this.#sessions.values()) if (listener.isAway) listener.markGap();

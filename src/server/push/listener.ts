@@ -1,6 +1,6 @@
 // A listener: the topics that a stream subscribes to, and a mailbox while its reader is slow or away.
 import type { LogLevel, Principal } from "../../protocol/model.ts";
-import { type Grant, isGranted } from "../../protocol/scopes.ts";
+import { type Grant, isGranted } from "../../protocol/principal.ts";
 import type { RequestId } from "../../base/wire/message.ts";
 import type { Frame } from "./frame.ts";
 import { Mailbox } from "./mailbox.ts";

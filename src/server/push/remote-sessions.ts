@@ -1,11 +1,10 @@
 // Reaches sessions of other nodes: through their log, or through the node that has their pipe.
-import type { Cluster } from "../../backplane/cluster.ts";
-import { nodeOf } from "../../backplane/node-ids.ts";
+import { type Cluster, nodeOf } from "../../cluster/node/cluster.ts";
 import { HalyardError } from "../../base/errors.ts";
-import { maxEntryBytes } from "../../backplane/engine.ts";
-import { entryText, smallEntryText } from "../../backplane/stored.ts";
-import type { Logger } from "../../diagnostics/logger.ts";
-import { logRejection } from "../../diagnostics/rate-limited-log.ts";
+import { maxEntryBytes } from "../../cluster/engine/engine.ts";
+import { entryText, smallEntryText } from "../../cluster/engine/log-entries.ts";
+import type { Logger } from "../../base/logging/logger.ts";
+import { logRejection } from "../../base/logging/rate-limited-log.ts";
 import type { LogLevel, Principal } from "../../protocol/model.ts";
 import { defaultSessionLimits, keptPerIdle } from "../session/limits.ts";
 import { readJson } from "../../base/wire/json.ts";

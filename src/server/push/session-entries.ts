@@ -1,6 +1,5 @@
 // The entries of a session's log, which all nodes read in the same order: they decide which stream gets a message, and on which node.
-import { isSequence } from "../../backplane/position.ts";
-import { type EntryChecks, readLogEntry } from "../../backplane/stored.ts";
+import { type EntryChecks, isSequence, readLogEntry } from "../../cluster/engine/log-entries.ts";
 import { isRequestId, isTexts, type RequestId } from "../../base/wire/message.ts";
 
 /** The number of a stream: the sequence number of the entry that opened it. */

@@ -1,9 +1,22 @@
 // Binds a state to its request: the method, the target, and a digest of the parameters that a retry must repeat.
 import { toBase64Url } from "../../base/wire/base64.ts";
 import { isObject } from "../../base/wire/message.ts";
+import type { Principal } from "../../protocol/model.ts";
+import { principalKey } from "../../protocol/principal.ts";
 import { callerOf } from "../context/connection.ts";
 import type { Call } from "../calls/call.ts";
-import type { Bound } from "./request-state.ts";
+
+/** The request that a state belongs to. */
+export interface Bound {
+  readonly method: string;
+  /** The name of the tool or prompt, or the URI of the resource. */
+  readonly target: unknown;
+  /** A digest of the parameters that the retry must repeat; computed only for a state that can be opened. */
+  digest(): Promise<string>;
+  readonly principal: Principal | undefined;
+  /** The key under which shared limits count the caller. */
+  readonly caller: string;
+}
 
 export function boundTo(call: Call): Bound {
   const { method, params, principal } = call;
@@ -45,4 +58,26 @@ function write(value: unknown, parts: string[]): void {
     // JSON.stringify would write null for undefined and for infinite numbers, which are not null.
     parts.push(typeof value === "string" ? JSON.stringify(value) : String(value));
   }
+}
+
+/** The claims that bind a state to its request. */
+export interface StateClaims {
+  readonly method: string;
+  readonly target: unknown;
+  readonly arguments: string;
+  readonly user: string | undefined;
+}
+
+/** Why a claim refuses a state. */
+export const whyRefused: Readonly<Record<keyof StateClaims, string>> = {
+  method: "it belongs to another method",
+  target: "it belongs to another tool, prompt or resource",
+  arguments: "it belongs to other arguments, or a handler or middleware changed them",
+  user: "it belongs to another user",
+};
+
+/** Computes the claims. A missing user must match too. */
+export async function stateClaimsOf({ method, target, digest, principal }: Bound): Promise<StateClaims> {
+  const user = principal && principalKey(principal);
+  return { method, target, arguments: await digest(), user };
 }

@@ -1,7 +1,7 @@
 // Refuses a node whose configured keys of request state have nothing in common with those of the running nodes.
-import type { Cluster } from "../../backplane/cluster.ts";
-import type { ValueKey } from "../../backplane/engine.ts";
-import { changeValue } from "../../backplane/edits.ts";
+import type { Cluster } from "../../cluster/node/cluster.ts";
+import type { ValueKey } from "../../cluster/engine/engine.ts";
+import { changeValue } from "../../cluster/engine/edits.ts";
 import { ConfigurationError } from "../../base/errors.ts";
 import { readJson } from "../../base/wire/json.ts";
 

@@ -1,8 +1,8 @@
-// The options of request state: their defaults and checks.
+// The options of request state: what each is, its kind and its default.
 import { ConfigurationError } from "../../base/errors.ts";
-import { count, flag, type Known, milliseconds, text } from "../../base/kinds.ts";
-import { checkOptions } from "../../base/options.ts";
-import { minSecretBytes, type Secret, secretBytes } from "./key-ring.ts";
+import { count, flag, type Known, milliseconds, preset, text } from "../../base/kinds.ts";
+import { checkOptions, type Filled, withDefaults } from "../../base/options.ts";
+import { minSecretBytes, type Secret, secretBytes } from "./keys.ts";
 
 /** How the server seals request state. */
 export interface RequestStateOptions {
@@ -30,30 +30,24 @@ export interface RequestStateOptions {
 }
 
 /** The options with their defaults. Without `keys`, a key is created on first use. */
-export interface RequestStateSettings {
+export interface RequestStateSettings extends Filled<Omit<RequestStateOptions, "keys">> {
   readonly keys: readonly Secret[] | undefined;
-  readonly ttlMs: number;
-  readonly audience: string;
-  readonly maxBytes: number;
-  readonly singleUse: boolean;
-  readonly maxMarks: number;
 }
 
-const knownOptions: Known<RequestStateOptions> = {
+const knownOptions: Known<RequestStateOptions, Omit<RequestStateSettings, "keys" | "audience">> = {
   keys: { is: Array.isArray, mustBe: "a list of strings or Uint8Arrays", isSecret: true },
-  ttlMs: milliseconds,
+  ttlMs: preset(milliseconds, 900_000),
   audience: text,
-  maxBytes: count,
-  singleUse: flag,
-  maxMarks: count,
+  maxBytes: preset(count, 64 * 1024),
+  singleUse: preset(flag, false),
+  maxMarks: preset(count, 100_000),
 };
 
 /** Fills in the defaults. Throws for an invalid or unknown option: a typo would silently weaken the seal. */
 export function resolveRequestState(options: RequestStateOptions, name: string): RequestStateSettings {
   checkOptions({ subject: "secureRequestState" }, options, knownOptions);
-  const { keys, ttlMs = 15 * 60_000, audience = name, maxBytes = 64 * 1024 } = options;
-  const { singleUse = false, maxMarks = 100_000 } = options;
-  return { keys: keys && readKeys(keys), ttlMs, audience, maxBytes, singleUse, maxMarks };
+  const { keys, audience = name } = options;
+  return { ...withDefaults(options, knownOptions), audience, keys: keys && readKeys(keys) };
 }
 
 /** Copies the secrets, since the author may wipe the originals. */

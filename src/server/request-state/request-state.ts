@@ -1,31 +1,15 @@
 // Seals request state, which a client carries between rounds and cannot read, change or use for another request.
-import type { Cluster } from "../../backplane/cluster.ts";
-import { PartKind } from "../../backplane/parts.ts";
+import { type Cluster, PartKind } from "../../cluster/node/cluster.ts";
 import { HalyardError, invalidParams } from "../../base/errors.ts";
-import { decrypt, encrypt, encryptedLength } from "../../base/wire/aes-gcm.ts";
-import type { Principal } from "../../protocol/model.ts";
-import { principalKey } from "../../protocol/principal.ts";
-import { randomId } from "../../protocol/random-id.ts";
+import { decrypt, encrypt, encryptedLength, randomId } from "../../base/wire/crypto.ts";
 import { readJson } from "../../base/wire/json.ts";
 import { isObject, type JsonObject } from "../../base/wire/message.ts";
-import type { Logger } from "../../diagnostics/logger.ts";
+import type { Logger } from "../../base/logging/logger.ts";
 import type { agreeOnKeys } from "./key-agreement.ts";
-import { deriveKeys, type SealingKey, type Secret } from "./key-ring.ts";
+import { type StateClaims, stateClaimsOf, type Bound, whyRefused } from "./binding.ts";
+import { deriveKeys, type SealingKey, type Secret, keysChanged, SharedKeys } from "./keys.ts";
 import { type RequestStateOptions, type RequestStateSettings, resolveRequestState } from "./options.ts";
-import { keysChanged, SharedKeys } from "./shared-keys.ts";
 import { Marks } from "./single-use.ts";
-
-/** The request that a state belongs to. */
-export interface Bound {
-  readonly method: string;
-  /** The name of the tool or prompt, or the URI of the resource. */
-  readonly target: unknown;
-  /** A digest of the parameters that the retry must repeat; computed only for a state that can be opened. */
-  digest(): Promise<string>;
-  readonly principal: Principal | undefined;
-  /** The key under which shared limits count the caller. */
-  readonly caller: string;
-}
 
 const version = "v1";
 const maxLoggedTarget = 200;
@@ -87,7 +71,7 @@ export class RequestState {
       exp: Date.now() + ttlMs,
       ...(this.#cluster.node && { node: this.#cluster.node }),
       aud: audience,
-      ...(await bindingOf(bound)),
+      ...(await stateClaimsOf(bound)),
       state,
     };
     const head = `${version}.${key.id}`;
@@ -123,9 +107,11 @@ export class RequestState {
     if (typeof id !== "string" || typeof exp !== "number") return refused("it is malformed");
     if (!(exp > now)) return refused("it has expired");
     if (aud !== audience) return refused("it has another audience");
-    const binding = await bindingOf(bound);
-    const other = (Object.keys(binding) as (keyof Binding)[]).find((name) => claims[name] !== binding[name]);
-    if (other !== undefined) return refused(others[other]);
+    const binding = await stateClaimsOf(bound);
+    const other = (Object.keys(binding) as (keyof StateClaims)[]).find(
+      (name) => claims[name] !== binding[name],
+    );
+    if (other !== undefined) return refused(whyRefused[other]);
     // At least ttlMs, not only the remaining time: the clock of another node may be behind.
     if (singleUse && !(await this.#marks.claim(id, Math.max(ttlMs, exp - now), bound.caller))) {
       return refused("it was already used");
@@ -167,24 +153,4 @@ type Opened =
 
 function refused(reason: string): Opened {
   return { ok: false, reason };
-}
-
-interface Binding {
-  readonly method: string;
-  readonly target: unknown;
-  readonly arguments: string;
-  readonly user: string | undefined;
-}
-
-const others: Readonly<Record<keyof Binding, string>> = {
-  method: "it belongs to another method",
-  target: "it belongs to another tool, prompt or resource",
-  arguments: "it belongs to other arguments, or a handler or middleware changed them",
-  user: "it belongs to another user",
-};
-
-/** The claims that bind a state to its request. A missing user must match too. */
-async function bindingOf({ method, target, digest, principal }: Bound): Promise<Binding> {
-  const user = principal && principalKey(principal);
-  return { method, target, arguments: await digest(), user };
 }

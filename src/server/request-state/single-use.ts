@@ -1,5 +1,5 @@
 // Marks the states that were used, for request state that may be used only once.
-import type { Cluster } from "../../backplane/cluster.ts";
+import type { Cluster } from "../../cluster/node/cluster.ts";
 import { Shares } from "../../base/limits/shares.ts";
 
 /** When a mark expires, on the wall clock (as the states do) and on the monotonic clock. */

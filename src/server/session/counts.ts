@@ -1,7 +1,7 @@
 // How many sessions there are on all nodes: in total, of each caller, and of each principal.
 import { ignoreRejection } from "../../base/async/promises.ts";
-import type { Cluster } from "../../backplane/cluster.ts";
-import type { ValueKey } from "../../backplane/engine.ts";
+import type { Cluster } from "../../cluster/node/cluster.ts";
+import type { ValueKey } from "../../cluster/engine/engine.ts";
 import type { Principal } from "../../protocol/model.ts";
 import { principalKey } from "../../protocol/principal.ts";
 import { type OwnedSessions, ownerKeyOf, Owners } from "./owners.ts";

@@ -1,9 +1,9 @@
 // The parts of a session and of its endpoint that `Sessions` needs.
-import type { Cluster } from "../../backplane/cluster.ts";
-import type { RateLimitedLog } from "../../diagnostics/rate-limited-log.ts";
+import type { Cluster } from "../../cluster/node/cluster.ts";
+import type { RateLimitedLog } from "../../base/logging/rate-limited-log.ts";
 import type { RequestId } from "../../base/wire/message.ts";
 import type { SessionChange, SessionRecord, SessionState } from "./record.ts";
-import type { SessionEnd } from "../../diagnostics/events.ts";
+import type { SessionEnd } from "../diagnostics/events.ts";
 import type { Principal } from "../../protocol/model.ts";
 
 /** A session that this process holds. Other nodes may change it. */

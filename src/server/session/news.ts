@@ -1,5 +1,5 @@
 // The messages of a node to the others about sessions, sent at once, or when the engine can be reached again.
-import type { Cluster } from "../../backplane/cluster.ts";
+import type { Cluster } from "../../cluster/node/cluster.ts";
 import type { JsonObject } from "../../base/wire/message.ts";
 
 /** A message to the other nodes about the session with the id in it. */

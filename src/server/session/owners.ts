@@ -1,7 +1,7 @@
 // The sessions of each principal, counted in the engine, so that a limit holds for all nodes together.
-import type { Cluster } from "../../backplane/cluster.ts";
-import { changeInTurn } from "../../backplane/edits.ts";
-import type { ValueKey } from "../../backplane/engine.ts";
+import type { Cluster } from "../../cluster/node/cluster.ts";
+import { changeInTurn } from "../../cluster/engine/edits.ts";
+import type { ValueKey } from "../../cluster/engine/engine.ts";
 import { readJson } from "../../base/wire/json.ts";
 import { isTexts } from "../../base/wire/message.ts";
 

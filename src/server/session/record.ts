@@ -1,13 +1,13 @@
 // The data of a session that nodes share: its record, and changes as differences, so that two nodes can change it at once.
+import { readJson } from "../../base/wire/json.ts";
+import { isObject, isTexts } from "../../base/wire/message.ts";
 import {
-  type ClientCapabilities,
-  type Implementation,
+  type ClientTexts,
   isLogLevel,
   type LogLevel,
   type Principal,
   readImplementation,
 } from "../../protocol/model.ts";
-import { isObject, isTexts } from "../../base/wire/message.ts";
 
 /** The part of a session that its client changes. */
 export interface SessionState {
@@ -18,7 +18,7 @@ export interface SessionState {
 }
 
 /** The data that another node needs to continue a session. */
-export interface SessionRecord extends SessionState {
+export interface SessionRecord extends SessionState, ClientTexts {
   readonly id: string;
   /** Grows with each change. */
   readonly version: number;
@@ -27,8 +27,6 @@ export interface SessionRecord extends SessionState {
   readonly opener?: string | undefined;
   /** The date of the negotiated revision. */
   readonly revision: string;
-  readonly clientInfo?: Implementation | undefined;
-  readonly clientCapabilities: ClientCapabilities;
   /** The position in the log of changes when the session began. */
   readonly changes?: string | undefined;
 }
@@ -47,27 +45,33 @@ export interface SessionChange {
 
 /** The change from one state to another; undefined if they are equal. */
 export function changeBetween(before: SessionState, after: SessionState): SessionChange | undefined {
-  const [had, has] = [new Set(before.subscriptions), new Set(after.subscriptions)];
   const change = {
     initialized: after.initialized && !before.initialized,
     logLevel: after.logLevel === before.logLevel ? undefined : after.logLevel,
-    added: after.subscriptions.filter((uri) => !had.has(uri)),
-    removed: before.subscriptions.filter((uri) => !has.has(uri)),
+    added: without(after.subscriptions, before.subscriptions),
+    removed: without(before.subscriptions, after.subscriptions),
   };
   const { initialized, logLevel, added, removed } = change;
   return initialized || logLevel || added.length > 0 || removed.length > 0 ? change : undefined;
 }
 
+/** The URIs that the others lack; usually a session has none. */
+function without(uris: readonly string[], others: readonly string[]): readonly string[] {
+  if (uris.length === 0 || others.length === 0) return uris;
+  const known = new Set(others);
+  return uris.filter((uri) => !known.has(uri));
+}
+
 /** Applies a change to the newest state, which may differ from the state that it was made to. */
 export function applyChange<State extends SessionState>(state: State, change: SessionChange): State {
   const { initialized, logLevel, added, removed } = change;
-  const subscriptions = new Set([...state.subscriptions, ...added]);
-  for (const uri of removed) subscriptions.delete(uri);
+  const { subscriptions: had } = state;
+  const has = added.length === 0 ? had : [...had, ...without(added, had)];
   return {
     ...state,
     initialized: state.initialized || initialized,
     logLevel: logLevel ?? state.logLevel,
-    subscriptions: [...subscriptions],
+    subscriptions: without(has, removed),
   };
 }
 
@@ -91,8 +95,8 @@ const checks: Readonly<Record<keyof SessionRecord, (value: unknown) => boolean>>
     value === undefined || (isObject(value) && isText(value["issuer"]) && isText(value["subject"])),
   opener: (value) => value === undefined || isText(value),
   revision: isText,
-  clientInfo: (value) => value === undefined || readImplementation(value) !== undefined,
-  clientCapabilities: isObject,
+  clientInfo: (value) => value === undefined || readImplementation(parsed(value)) !== undefined,
+  clientCapabilities: (value) => value === undefined || isObject(parsed(value)),
   changes: (value) => value === undefined || isText(value),
   initialized: (value) => typeof value === "boolean",
   logLevel: (value) => value === undefined || isLogLevel(value),
@@ -104,6 +108,10 @@ export function readRecord(id: string, value: unknown): SessionRecord | undefine
   if (!isObject(value) || value["id"] !== id) return undefined;
   const isValid = Object.entries(checks).every(([member, check]) => check(value[member]));
   return isValid ? (value as unknown as SessionRecord) : undefined;
+}
+
+function parsed(text: unknown): unknown {
+  return isText(text) ? readJson(text) : undefined;
 }
 
 function isText(value: unknown): value is string {

@@ -1,11 +1,11 @@
 // The records of sessions in the engine that nodes share: created once, changed by comparing versions, and expiring by themselves.
-import type { Cluster } from "../../backplane/cluster.ts";
-import type { Engine, ValueKey } from "../../backplane/engine.ts";
-import { maxTries, tooBusy } from "../../backplane/edits.ts";
+import type { Cluster } from "../../cluster/node/cluster.ts";
+import type { Engine, ValueKey } from "../../cluster/engine/engine.ts";
+import { maxTries, tooBusy } from "../../cluster/engine/edits.ts";
 import { readJson } from "../../base/wire/json.ts";
 import { isObject } from "../../base/wire/message.ts";
 import { applyChange, readRecord, type SessionChange, type SessionRecord } from "./record.ts";
-import type { SessionEnd } from "../../diagnostics/events.ts";
+import type { SessionEnd } from "../diagnostics/events.ts";
 
 /** A record, and the version that the engine compares. */
 export interface StoredRecord {

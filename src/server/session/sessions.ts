@@ -1,7 +1,7 @@
 // The sessions of an endpoint: copies of records in the engine. With several nodes, each may drop its copy at any time.
 import { ignoreRejection } from "../../base/async/promises.ts";
-import { PartKind } from "../../backplane/parts.ts";
-import type { SessionEnd } from "../../diagnostics/events.ts";
+import { PartKind } from "../../cluster/node/cluster.ts";
+import type { SessionEnd } from "../diagnostics/events.ts";
 import { HalyardError } from "../../base/errors.ts";
 import type { Principal } from "../../protocol/model.ts";
 import { isSamePrincipal } from "../../protocol/principal.ts";
@@ -282,10 +282,8 @@ export class Sessions<Live extends LiveSession> {
   // Saving.
 
   #saveNext(copy: HeldCopy<Live>): Promise<boolean> {
-    const saving = (copy.saving ?? Promise.resolve()).then(
-      () => this.#save(copy),
-      () => this.#save(copy),
-    );
+    const save = (): Promise<boolean> => this.#save(copy);
+    const saving = copy.saving === undefined ? save() : copy.saving.then(save, save);
     copy.saving = saving;
     const isDone = (): void => {
       if (copy.saving === saving) copy.saving = undefined;

@@ -1,8 +1,8 @@
 // How many sessions each caller has on all nodes, roughly. The engine has a tally of each caller with many; others cost it nothing.
 import { ignoreRejection } from "../../base/async/promises.ts";
-import type { Cluster } from "../../backplane/cluster.ts";
-import type { ValueKey } from "../../backplane/engine.ts";
-import { changeValue } from "../../backplane/edits.ts";
+import type { Cluster } from "../../cluster/node/cluster.ts";
+import type { ValueKey } from "../../cluster/engine/engine.ts";
+import { changeValue } from "../../cluster/engine/edits.ts";
 import { readJson } from "../../base/wire/json.ts";
 import { isObject } from "../../base/wire/message.ts";
 

@@ -20,8 +20,8 @@ export interface ServerLimits extends MessageLimits {
    */
   readonly maxBatchReplyLength: number;
   /**
-   * Bytes that wait for one slow reader. Past it, the server closes its stream; a session over HTTP is told to read everything
-   * again. @default {1048576}
+   * Bytes that wait for one slow reader. Past it, the server closes its stream; a session over HTTP is notified to read
+   * everything again. @default {1048576}
    */
   readonly maxQueueBytes: number;
   /**

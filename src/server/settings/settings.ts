@@ -1,281 +1,35 @@
-// The options of a server's core: their defaults and checks.
-import type { Backplane } from "../../backplane/backplane.ts";
-import type { Diagnostics, ServerEvent } from "../../diagnostics/events.ts";
-import { guardedLogger, guardedObserver } from "../../diagnostics/guarded.ts";
-import { type Logger, stderrLogger } from "../../diagnostics/logger.ts";
+// The settings of a server: its options, completed, and what follows from them.
 import { ConfigurationError } from "../../base/errors.ts";
-import {
-  count,
-  flag,
-  func,
-  hasMethods,
-  isPlain,
-  type Kind,
-  type Known,
-  limitsOf,
-  listOf,
-  mismatch,
-  oneOf,
-  options as optionsOf,
-  plainObject,
-  type Table,
-  text,
-  withMethods,
-} from "../../base/kinds.ts";
-import { type Filled, checkOptions, givenOf } from "../../base/options.ts";
-import { extensionIds } from "../../protocol/meta.ts";
-import { type CacheHint, type Implementation, knownImplementation } from "../../protocol/model.ts";
-import { revisions as allRevisions, SpokenRevisions } from "../../protocol/revisions/index.ts";
-import type { ToJsonSchema } from "../../protocol/schema/publish.ts";
-import type { JsonObject } from "../../base/wire/message.ts";
-import type { Context } from "../context/context.ts";
-import { knownCacheHint, type ShownErrors, shownErrors } from "./checks.ts";
-import { defaultLimits, type ServerLimits } from "./limits.ts";
+import { guardedLogger } from "../../base/logging/logger.ts";
+import { withDefaults } from "../../base/options.ts";
+import { SpokenRevisions } from "../../protocol/revisions/index.ts";
+import { type Diagnostics, guardedObserver } from "../diagnostics/events.ts";
+import { type CoreOptions, type CoreSettings, knownCoreOptions, type ServerMode } from "./options.ts";
 
-/** Which clients the server accepts, and whether it keeps sessions. */
-export type ServerMode = "both" | "stateful" | "stateless";
-
-/** The methods whose results have a cache hint. Resources and templates have their own. */
-export type ListMethod =
-  | "server/discover"
-  | "tools/list"
-  | "prompts/list"
-  | "resources/list"
-  | "resources/templates/list";
-
-/** The capabilities that an author declares. The server announces changes wherever they can reach the client. */
-export interface DeclaredCapabilities {
-  readonly tools?: true | { readonly listChanged?: boolean | undefined } | undefined;
-  readonly prompts?: true | { readonly listChanged?: boolean | undefined } | undefined;
-  readonly resources?:
-    | true
-    | { readonly subscribe?: boolean | undefined; readonly listChanged?: boolean | undefined }
-    | undefined;
-  readonly completions?: true | object | undefined;
-  /** `false` turns log messages off. @default {true} */
-  readonly logging?: boolean | object | undefined;
-  readonly experimental?: JsonObject | undefined;
-  /** The settings of extensions by identifier: the same as `server.extension(identifier, { settings })` for each. */
-  readonly extensions?: { readonly [identifier: string]: object } | undefined;
-}
-
-/** The options of a server's core. All have defaults. */
-export interface CoreOptions {
-  /**
-   * `both`: modern clients without a session, legacy clients with one. `stateful`: legacy clients only. `stateless`: no
-   * sessions, so legacy clients get no notifications outside calls. @default {"both"}
-   */
-  readonly mode?: ServerMode | undefined;
-  /**
-   * The dates of the protocol revisions that the server supports. They must be compatible with `mode`. Without a legacy
-   * revision there are no sessions. @default {all}
-   */
-  readonly supportedRevisions?: readonly string[] | undefined;
-  /** Tells the client's model how to use this server. */
-  readonly instructions?: string | undefined;
-  /**
-   * Declares capabilities before you register anything, as `true` or as the protocol writes them: `{ tools: {}, logging: {} }`.
-   * The server derives them from what you register, so you need this only for what you register after clients have connected.
-   * @default {what you have registered, and logging}
-   */
-  readonly capabilities?: DeclaredCapabilities | undefined;
-  /** The number of definitions on one page of a list. Past it, the list continues on the next page. @default {1000} */
-  readonly pageSize?: number | undefined;
-  /** How long clients may cache lists. */
-  readonly cache?: { readonly [Method in ListMethod]?: CacheHint } | undefined;
-  /** Whether arguments are validated before the handler of a tool runs. @default {true} */
-  readonly validateInput?: boolean | undefined;
-  /** Whether the value that a tool returns is validated against its output schema. @default {true} */
-  readonly validateOutput?: boolean | undefined;
-  /**
-   * Converts a schema to JSON Schema, for libraries whose schemas cannot do so themselves: pass `z.toJSONSchema` for Zod
-   * before 4.2 and for `zod/mini`.
-   */
-  readonly toJsonSchema?: ToJsonSchema | undefined;
-  /**
-   * What a client sees of an unexpected exception: an error id, under which the log has the details, or its message. With
-   * `message`, take care what your handlers throw: the model and the user can read it. @default {"hidden"}
-   */
-  readonly errors?: ShownErrors | undefined;
-  /** Rejects requests of a legacy client until it has sent `notifications/initialized`. @default {false} */
-  readonly requireInitialized?: boolean | undefined;
-  /**
-   * Decides whether a client may subscribe to the resource at `uri`; only `true` allows it. Otherwise a listen request opens
-   * without the URI, and `resources/subscribe` responds as if there were no such resource. @default {every client may}
-   */
-  readonly authorizeSubscription?: ((uri: string, ctx: Context) => boolean | Promise<boolean>) | undefined;
-  /** Called when a resource gets its first subscriber on this node, over any transport. */
-  readonly onSubscribed?: ((uri: string) => void | Promise<void>) | undefined;
-  /** Called when a resource loses its last subscriber on this node. */
-  readonly onUnsubscribed?: ((uri: string) => void | Promise<void>) | undefined;
-  /**
-   * Which definitions with `scopes` appear in lists: only those that the caller may use, or all, so that a client can find
-   * out which scopes to request. @default {"usable"}
-   */
-  readonly scopedLists?: "usable" | "all" | undefined;
-  /**
-   * Makes this process one node of several that behave like one server: `redisBackplane(client)` of `halyard/redis`, or
-   * `natsBackplane(connection)` of `halyard/nats`. @default {a process on its own}
-   */
-  readonly backplane?: Backplane | undefined;
-  /** The limits of sessions, queues, messages and times. Each has a default. */
-  readonly limits?: Partial<ServerLimits> | undefined;
-  /**
-   * Receives log messages for operators: `error`, `warn`, `info` and `debug`. @default {warnings and errors to standard error}
-   */
-  readonly logger?: Logger | undefined;
-  /** Called with every event of the server. Costs nothing if unset. */
-  readonly observe?: ((event: ServerEvent) => void) | undefined;
-}
-
-/** The options with their defaults. Those without a default may be missing. */
-export interface Settings
-  extends
-    Omit<Filled<CoreOptions>, Undefaulted | "logger" | "supportedRevisions" | "scopedLists">,
-    Optional,
-    Diagnostics {
+export interface Settings extends Omit<CoreSettings, "logger" | "observe" | "scopedLists">, Diagnostics {
   readonly revisions: SpokenRevisions;
   /** Whether lists include definitions whose scopes the caller lacks. */
   readonly listsAll: boolean;
-  readonly limits: ServerLimits;
   /** Whether the author passed a logger. */
   readonly hasLogger: boolean;
 }
 
-type Undefaulted =
-  | "instructions"
-  | "toJsonSchema"
-  | "authorizeSubscription"
-  | "onSubscribed"
-  | "onUnsubscribed"
-  | "observe"
-  | "backplane";
-
-type Optional = Pick<CoreOptions, Exclude<Undefaulted, "observe">>;
-
-/** Every server has these capabilities: an author may declare them, but cannot turn them off. */
-const always = {
-  is: (value: unknown) => value === true,
-  mustBe: "true, or left out: the server announces changes itself",
-};
-
-/** The kind of a capability; `inside` has the members that the protocol defines for it. */
-function declared(inside: Table = {}): Kind<never> {
-  return { is: (value) => value === true || isPlain(value), mustBe: "true, an object, or left out", inside };
-}
-
-const listChanged = declared({ listChanged: always });
-const logging = {
-  is: (value: unknown) => typeof value === "boolean" || isPlain(value),
-  mustBe: "true, false or an object",
-};
-const fromTasks = "it follows from tools that have `task`";
-const extensions = {
-  is: (value: unknown) =>
-    isPlain(value) && Object.values(value).every(isPlain) && !Object.hasOwn(value, extensionIds.tasks),
-  mustBe: `an object with an object for each extension; leave out ${extensionIds.tasks}: ${fromTasks}`,
-};
-
-const knownCapabilities: Known<DeclaredCapabilities> = {
-  tools: listChanged,
-  prompts: listChanged,
-  resources: declared({ subscribe: always, listChanged: always }),
-  completions: declared(),
-  logging,
-  experimental: plainObject,
-  extensions,
-};
-
-/** Capabilities that cannot be declared here, with the reason. */
-const otherCapabilities: Table = {
-  tasks: leftOut(fromTasks),
-  ...Object.fromEntries(
-    ["sampling", "elicitation", "roots"].map((name) => [name, leftOut("clients declare it, not servers")]),
-  ),
-};
-
-function leftOut(reason: string): Kind {
-  return { is: () => false, mustBe: `left out: ${reason}` };
-}
-
-const cacheHint = optionsOf(knownCacheHint);
-
-const knownCaches: Known<NonNullable<CoreOptions["cache"]>> = {
-  "server/discover": cacheHint,
-  "tools/list": cacheHint,
-  "prompts/list": cacheHint,
-  "resources/list": cacheHint,
-  "resources/templates/list": cacheHint,
-};
-
-/** The defaults of options that need no conversion. */
-const defaults = {
-  pageSize: 1000,
-  validateInput: true,
-  validateOutput: true,
-  errors: "hidden",
-  requireInitialized: false,
-} as const;
-
-export const knownCoreOptions: Known<CoreOptions> = {
-  mode: oneOf("both", "stateful", "stateless"),
-  supportedRevisions: listOf(
-    text,
-    `a list of dates: choose from ${allRevisions.map(({ date }) => date).join(", ")}`,
-  ),
-  instructions: text,
-  capabilities: optionsOf({ ...knownCapabilities, ...otherCapabilities }),
-  pageSize: count,
-  cache: optionsOf(knownCaches),
-  validateInput: flag,
-  validateOutput: flag,
-  toJsonSchema: func,
-  errors: shownErrors,
-  requireInitialized: flag,
-  authorizeSubscription: func,
-  onSubscribed: func,
-  onUnsubscribed: func,
-  scopedLists: oneOf("usable", "all"),
-  // Check both methods, since an ioredis client also has a method `cluster`.
-  backplane: {
-    ...withMethods("redisBackplane(client) or natsBackplane(connection)", "cluster", "open"),
-    remedy: (value) => (hasMethods(value, "duplicate") ? "pass redisBackplane(client)" : undefined),
-  },
-  limits: limitsOf(defaultLimits),
-  logger: {
-    is: (value) => hasMethods(value, "debug", "info", "warn", "error") && !isPino(value),
-    mustBe: "an object with debug, info, warn and error, such as console",
-    remedy: (value) =>
-      isPino(value)
-        ? "pino takes the object first, so wrap it: warn: (message, details) => log.warn(details, message)"
-        : undefined,
-  },
-  observe: func,
-};
-
-function isPino(value: unknown): boolean {
-  return hasMethods(value, "bindings", "child");
-}
-
-/** Fills in the defaults. Throws for an option that cannot work with others; `checkServerOptions` has checked each by itself. */
+/** Fills in the defaults. Throws for an option that cannot work with others; `readServerOptions` has checked each by itself. */
 export function resolveSettings(options: CoreOptions): Settings {
-  const { supportedRevisions: _, scopedLists, observe, ...given } = { ...defaults, ...givenOf(options) };
-  const logger = guardedLogger(options.logger ?? stderrLogger);
-  const { mode, revisions } = resolveRevisions(options);
-  if (mode === "stateless" && options.requireInitialized) {
+  const { scopedLists, observe, ...given } = withDefaults(options, knownCoreOptions);
+  const logger = guardedLogger(given.logger);
+  const { mode, revisions } = resolveRevisions(given.mode, options.supportedRevisions);
+  if (mode === "stateless" && given.requireInitialized) {
     refuseOption(
       "requireInitialized",
       'requires a session, which mode "stateless" does not have: use "both" or "stateful"',
     );
   }
   return {
-    capabilities: {},
-    cache: {},
     ...given,
     mode,
     revisions,
     listsAll: scopedLists === "all",
-    limits: { ...defaultLimits, ...givenOf(options.limits) },
     logger,
     hasLogger: options.logger !== undefined,
     ...(observe && { observe: guardedObserver(observe, logger) }),
@@ -283,10 +37,10 @@ export function resolveSettings(options: CoreOptions): Settings {
 }
 
 /** The supported revisions, and the mode, which narrows if all of them are of one era. */
-function resolveRevisions({
-  mode = "both",
-  supportedRevisions,
-}: CoreOptions): Pick<Settings, "mode" | "revisions"> {
+function resolveRevisions(
+  mode: ServerMode,
+  supportedRevisions: readonly string[] | undefined,
+): Pick<Settings, "mode" | "revisions"> {
   const known = new SpokenRevisions(({ era }) => mode !== "stateful" || era === "legacy");
   if (supportedRevisions === undefined) return { mode, revisions: known };
   const choice = `${mode === "stateful" ? 'with mode "stateful" ' : ""}choose from ${known.dates().join(", ")}`;
@@ -296,45 +50,6 @@ function resolveRevisions({
   const revisions = new SpokenRevisions(({ date }) => supportedRevisions.includes(date));
   if (!revisions.legacy) return { mode: "stateless", revisions };
   return { mode: !revisions.modern && mode === "both" ? "stateful" : mode, revisions };
-}
-
-const httpLimits: ReadonlySet<string> = new Set(
-  "maxSessions maxSessionsPerPrincipal maxSharedSessions idleMs maxStreams maxStreamBytes maxListens maxCallers".split(
-    " ",
-  ),
-);
-const httpOptions: ReadonlySet<string> = new Set(
-  "port host path auth authenticate oauth allowedHosts allowedOrigins cors dashboard health".split(" "),
-);
-
-/** Option names of other packages, and the options that replace them. */
-const otherOptions: Readonly<Record<string, string>> = {
-  cacheHints: 'pass cache: { "tools/list": { ttlMs, scope } }',
-  cacheHint: 'pass cache: { "tools/list": { ttlMs, scope } }',
-  supportedProtocolVersions: "pass supportedRevisions",
-  requestState: "call server.secureRequestState({ keys, ttlMs }); the state is protected without it, too",
-  jsonSchemaValidator: "leave it out; Halyard has a validator",
-  debouncedNotificationMethods: "leave it out; changes that follow at once are announced together",
-  enforceStrictCapabilities: "leave it out; the server refuses what a client has not declared",
-};
-
-/** The fix for an option of another package, or of a transport. */
-export function optionElsewhere(name: string): string | undefined {
-  if (Object.hasOwn(otherOptions, name)) return `is not an option: ${otherOptions[name]}`;
-  const limit = name.replace(/^limits\./, "");
-  if (httpLimits.has(limit)) return `belongs to the transport: serveHttp(server, { limits: { ${limit} } })`;
-  if (!httpOptions.has(name)) return undefined;
-  const here = /^(?:authenticate|oauth)$/.test(name) ? "auth" : name;
-  return `belongs to the transport: serveHttp(server, { ${here} })`;
-}
-
-export function checkImplementation(info: Implementation): void {
-  if (!isPlain(info)) refuseOption("info", mismatch("an object with a name and a version", info));
-  const problem = (name: string): string | undefined =>
-    Object.hasOwn(knownCoreOptions, name)
-      ? `belongs in the second argument: new McpServer(info, { ${name} })`
-      : optionElsewhere(name);
-  checkOptions({ subject: "server", problem }, info, knownImplementation);
 }
 
 /** Throws for an invalid option of the server. */

@@ -1,7 +1,7 @@
 // Turns a call into a task: decides whether it becomes one, and detaches it from its request.
 import { invalidParams, invalidRequest, methodNotFound } from "../../base/errors.ts";
 import { extensionIds } from "../../protocol/meta.ts";
-import { randomId } from "../../protocol/random-id.ts";
+import { randomId } from "../../base/wire/crypto.ts";
 import { isObject } from "../../base/wire/message.ts";
 import type { Conversations } from "../asking/conversations.ts";
 import type { Call } from "../calls/call.ts";
@@ -12,9 +12,8 @@ import { isDeclared, requireDeclared } from "../catalogue/extensions.ts";
 import type { Features } from "../catalogue/features.ts";
 import type { CompiledTool } from "../catalogue/tools.ts";
 import { callerOf } from "../context/connection.ts";
-import { coreTask, extensionTask, type TaskForm } from "./forms.ts";
+import { coreTask, extensionTask, type TaskForm, type TaskRecord } from "./record.ts";
 import type { TaskSettings } from "./options.ts";
-import type { TaskRecord } from "./record.ts";
 import { ownerOf, type TaskTable } from "./table.ts";
 import { type RunParts, TaskRun } from "./task-run.ts";
 

@@ -1,11 +1,11 @@
 // The tasks that other nodes run: passes answers to them, finds out whether they still run, and tells all nodes which have ended.
-import type { Cluster } from "../../backplane/cluster.ts";
+import type { Cluster } from "../../cluster/node/cluster.ts";
 import { errorCodes, HalyardError, invalidRequest, ProtocolError } from "../../base/errors.ts";
-import type { TaskEnd } from "../../diagnostics/events.ts";
+import type { TaskEnd } from "../diagnostics/events.ts";
 import { isObject, type JsonObject } from "../../base/wire/message.ts";
 import { readResponses } from "../asking/question.ts";
 import type { TaskRecord } from "./record.ts";
-import type { RunningTask } from "./running-task.ts";
+import type { RunningTask } from "./task-asker.ts";
 
 /** Milliseconds that the node that runs a task has to answer. */
 const answerMs = 3000;

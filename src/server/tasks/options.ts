@@ -1,5 +1,6 @@
-// The options of tasks, with their defaults.
-import { type Filled, givenOf } from "../../base/options.ts";
+// The options of tasks: what each is, its kind and its default.
+import { limitsOf, type Preset } from "../../base/kinds.ts";
+import type { Filled } from "../../base/options.ts";
 
 /** The options of tasks. All have defaults. */
 export interface TaskOptions {
@@ -46,7 +47,7 @@ export interface TaskOptions {
 
 export type TaskSettings = Filled<TaskOptions>;
 
-export const defaultTaskOptions: TaskSettings = {
+const defaults: TaskSettings = {
   ttlMs: 3_600_000,
   maxTtlMs: 86_400_000,
   pollIntervalMs: 1000,
@@ -58,6 +59,5 @@ export const defaultTaskOptions: TaskSettings = {
   maxSizePerPrincipal: 16 * 1024 * 1024,
 };
 
-export function resolveTaskOptions(options: TaskOptions = {}): TaskSettings {
-  return { ...defaultTaskOptions, ...givenOf(options) };
-}
+/** The kind and the default of each. */
+export const taskOptions: Preset<TaskSettings> = limitsOf(defaults);

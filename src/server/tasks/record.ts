@@ -1,9 +1,8 @@
-// A stored task, and the changes and queries of the store.
+// A stored task, the changes and queries of the store, and how each kind of client gets the task.
 import type { InputRequest } from "../../protocol/asking.ts";
 import type { JsonObject, RpcError } from "../../base/wire/message.ts";
-
-/** The status of a task. The last three are final. */
-export type TaskStatus = "working" | "input_required" | "completed" | "failed" | "cancelled";
+import { metaKeys } from "../../protocol/meta.ts";
+import type { TaskStatus } from "../../protocol/model.ts";
 
 /** A stored task: complete, and plain JSON, so that any process can answer requests about it. */
 export interface TaskRecord {
@@ -61,4 +60,38 @@ export function hasEnded({ status }: Pick<TaskRecord, "status">): boolean {
 /** Thrown when the end of a task is too large for the store. */
 export function noRoom(): RangeError {
   return new RangeError("The tasks take too much room: raise tasks.maxSize or tasks.maxSizePerPrincipal");
+}
+
+export type TaskForm = TaskRecord["form"];
+
+/** Whether a result with `isError` makes the task `failed`. */
+export const toolErrorFails: Readonly<Record<TaskForm, boolean>> = { core: true, extension: false };
+
+export function coreTask(task: TaskRecord): JsonObject {
+  return { ...common(task), ttl: task.ttlMs, pollInterval: task.pollIntervalMs };
+}
+
+export function extensionTask(task: TaskRecord): JsonObject {
+  return { ...common(task), ttlMs: task.ttlMs, pollIntervalMs: task.pollIntervalMs };
+}
+
+/** The task with the members of its status: open questions, the result, or the error. */
+export function detailedTask(task: TaskRecord): JsonObject {
+  const { inputRequests, result, error } = task;
+  return {
+    ...extensionTask(task),
+    ...(task.status === "input_required" && { inputRequests }),
+    ...(task.status === "completed" && { result }),
+    ...(task.status === "failed" && { error }),
+  };
+}
+
+function common({ id, status, statusMessage, createdAt, lastUpdatedAt }: TaskRecord): JsonObject {
+  const message = statusMessage === undefined ? {} : { statusMessage };
+  return { taskId: id, status, ...message, createdAt, lastUpdatedAt };
+}
+
+/** The `_meta` that marks a message as belonging to a task. */
+export function relatedTask(taskId: string): JsonObject {
+  return { [metaKeys.relatedTask]: { taskId } };
 }

@@ -1,13 +1,13 @@
 // Questions of tasks to clients that wait for the result on another node: that node asks, and passes the answer back.
-import type { Cluster } from "../../backplane/cluster.ts";
-import { logRejection } from "../../diagnostics/rate-limited-log.ts";
-import type { Logger } from "../../diagnostics/logger.ts";
+import type { Cluster } from "../../cluster/node/cluster.ts";
+import { logRejection } from "../../base/logging/rate-limited-log.ts";
+import type { Logger } from "../../base/logging/logger.ts";
 import { askFailed, HalyardError } from "../../base/errors.ts";
-import { randomId } from "../../protocol/random-id.ts";
+import { randomId } from "../../base/wire/crypto.ts";
 import { type Asks, type AskTarget, streamLost } from "../push/asks.ts";
 import { isObject, type JsonObject } from "../../base/wire/message.ts";
 import type { TaskRecord } from "./record.ts";
-import type { RunningTask, TaskAsk } from "./running-task.ts";
+import type { RunningTask, TaskAsk } from "./task-asker.ts";
 
 /** Milliseconds that a node has to confirm a message. */
 const confirmMs = 3000;

@@ -1,7 +1,7 @@
 // Stores tasks in the engine, so that every node can read and change them.
-import type { Cluster } from "../../backplane/cluster.ts";
-import type { StoredValue } from "../../backplane/engine.ts";
-import { changeValue } from "../../backplane/edits.ts";
+import type { Cluster } from "../../cluster/node/cluster.ts";
+import type { StoredValue } from "../../cluster/engine/engine.ts";
+import { changeValue } from "../../cluster/engine/edits.ts";
 import { readJson } from "../../base/wire/json.ts";
 import { isObject, isTexts } from "../../base/wire/message.ts";
 import { taskSize, type TaskLimits, TaskRoom } from "./room.ts";
@@ -31,7 +31,7 @@ export class TaskStore {
     this.#room = new TaskRoom(limits);
   }
 
-  /** Stores a new task. Resolves with false if there is no room. `caller` is whom the limits of this process count it for. */
+  /** Stores a new task. Resolves with false if there is no room. The limits of this process count it for `caller`. */
   async create(task: TaskRecord, caller: string): Promise<boolean> {
     const { id, owner, ttlMs } = task;
     const text = JSON.stringify(task);

@@ -3,12 +3,12 @@ import { askFailed, type HalyardError } from "../../base/errors.ts";
 import { type Asks, type AskTarget, streamLost } from "../push/asks.ts";
 import type { Hub } from "../push/hub.ts";
 import type { JsonObject } from "../../base/wire/message.ts";
-import { readAnswer } from "../asking/direct-asker.ts";
+import { readAnswer } from "../asking/remembering-asker.ts";
 import type { ClientQuestion } from "../asking/question.ts";
 import type { AskOptions } from "../../protocol/asking.ts";
 import { inBackground } from "../../base/async/timers.ts";
-import { relatedTask } from "./forms.ts";
-import type { AskPlace, TaskAsk, TaskAsker } from "./running-task.ts";
+import { relatedTask } from "./record.ts";
+import type { AskPlace, TaskAsk, TaskAsker } from "./task-asker.ts";
 
 /** How to reach the client of a task. */
 export interface Reach {

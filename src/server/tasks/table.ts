@@ -1,27 +1,24 @@
 // The tasks of one server: which ones run in this process, who may use them, and how they end.
-import type { Cluster } from "../../backplane/cluster.ts";
-import { PartKind } from "../../backplane/parts.ts";
-import { logRejection } from "../../diagnostics/rate-limited-log.ts";
-import type { Logger } from "../../diagnostics/logger.ts";
+import { type Cluster, PartKind } from "../../cluster/node/cluster.ts";
+import { logRejection } from "../../base/logging/rate-limited-log.ts";
+import type { Logger } from "../../base/logging/logger.ts";
 import { errorCodes, invalidParams, invalidRequest } from "../../base/errors.ts";
 import { Shares } from "../../base/limits/shares.ts";
 import type { Principal } from "../../protocol/model.ts";
-import { principalKey } from "../../protocol/principal.ts";
-import { type Grant, isGranted } from "../../protocol/scopes.ts";
+import { type Grant, isGranted, principalKey } from "../../protocol/principal.ts";
 import type { Asks, AskTarget } from "../push/asks.ts";
 import type { Hub } from "../push/hub.ts";
 import { topicOf } from "../push/topic.ts";
 import type { JsonObject } from "../../base/wire/message.ts";
-import type { TaskEnd } from "../../diagnostics/events.ts";
+import type { TaskEnd } from "../diagnostics/events.ts";
 import type { TasksElsewhere } from "./elsewhere.ts";
 import { TaskStore } from "./store.ts";
-import { coreTask, detailedTask, type TaskForm } from "./forms.ts";
+import { coreTask, detailedTask, type TaskForm, hasEnded, type TaskRecord } from "./record.ts";
 import type { TaskSettings } from "./options.ts";
 import type { RemotePlaces } from "./remote-places.ts";
-import { hasEnded, type TaskRecord } from "./record.ts";
-import type { RunningTask } from "./running-task.ts";
+import type { RunningTask } from "./task-asker.ts";
 import { placeHere } from "./stream-asker.ts";
-import { TaskWaits, type TaskWait } from "./waits.ts";
+import { type TaskWait, TaskWaits } from "./waits.ts";
 
 /** The parts of the server that the table uses. */
 export interface TableParts {

@@ -1,7 +1,7 @@
 // The list of an owner's tasks in the engine, or of a session's if callers are not authenticated: for `tasks/list` and for limits.
-import type { Cluster } from "../../backplane/cluster.ts";
-import type { ValueKey } from "../../backplane/engine.ts";
-import { changeInTurn } from "../../backplane/edits.ts";
+import type { Cluster } from "../../cluster/node/cluster.ts";
+import type { ValueKey } from "../../cluster/engine/engine.ts";
+import { changeInTurn } from "../../cluster/engine/edits.ts";
 import { readJson } from "../../base/wire/json.ts";
 import { isObject } from "../../base/wire/message.ts";
 import type { TaskPosition } from "./record.ts";

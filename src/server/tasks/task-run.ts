@@ -1,10 +1,10 @@
 // One task while its handler runs in this process: its questions, its progress and its end.
 import { inBackground } from "../../base/async/timers.ts";
-import { peerOf, type TaskEnd } from "../../diagnostics/events.ts";
-import { warnUnwritable } from "../../diagnostics/logger.ts";
-import { logRejection } from "../../diagnostics/rate-limited-log.ts";
+import { peerOf, type TaskEnd } from "../diagnostics/events.ts";
+import { warnUnwritable } from "../diagnostics/warnings.ts";
+import { logRejection } from "../../base/logging/rate-limited-log.ts";
 import { errorCodes } from "../../base/errors.ts";
-import type { CallToolResult } from "../../protocol/model.ts";
+import type { CallToolResult, TaskStatus } from "../../protocol/model.ts";
 import type { Asks } from "../push/asks.ts";
 import type { Hub } from "../push/hub.ts";
 import type { JsonObject, RpcResponse } from "../../base/wire/message.ts";
@@ -12,11 +12,9 @@ import { watchAsk } from "../asking/ask-events.ts";
 import type { Call } from "../calls/call.ts";
 import type { OwnTask } from "../calls/call-parts.ts";
 import type { Settings } from "../settings/settings.ts";
-import { relatedTask, toolErrorFails } from "./forms.ts";
-import { InputAsker } from "./input-asker.ts";
-import { hasEnded, type TaskChange, type TaskRecord, type TaskStatus } from "./record.ts";
+import { type AskPlace, InputAsker, type RunningTask, type TaskAsker } from "./task-asker.ts";
+import { hasEnded, relatedTask, type TaskChange, type TaskRecord, toolErrorFails } from "./record.ts";
 import { StreamAsker } from "./stream-asker.ts";
-import type { AskPlace, RunningTask, TaskAsker } from "./running-task.ts";
 import type { TaskTable } from "./table.ts";
 
 type Change = Omit<TaskChange, "lastUpdatedAt">;

@@ -9,9 +9,8 @@ import {
   type HttpResponder,
   type RefusalWatch,
 } from "../http/edge/request.ts";
-import { highWater } from "../http/edge/chunk-queue.ts";
+import { highWater, type Unsent } from "../http/edge/unsent.ts";
 import { forwardedAddress } from "../http/edge/proxy.ts";
-import type { Unsent } from "../http/edge/unsent.ts";
 import type { Load } from "../../base/limits/loads.ts";
 import { GrowingBuffer } from "../../base/wire/bytes.ts";
 import { FetchOutflow } from "./outflow.ts";

@@ -3,9 +3,9 @@
  *
  * @module
  */
-import { logRejection } from "../../diagnostics/rate-limited-log.ts";
+import { logRejection } from "../../base/logging/rate-limited-log.ts";
 import { Endpoint, type HttpStats } from "../http/endpoint.ts";
-import { hostsFor } from "../http/guard/guard.ts";
+import { hostsFor } from "../http/guard.ts";
 import { type HttpOptions, knownHttpOptions } from "../http/options.ts";
 import { mountPlace } from "../http/misnamed.ts";
 import { checkOptions } from "../../base/options.ts";
@@ -14,20 +14,10 @@ import { FetchRequest, FetchResponder } from "./edge.ts";
 
 export type { HttpStats } from "../http/endpoint.ts";
 export type { HttpRequest } from "../http/edge/request.ts";
-export type { CorsOptions } from "../http/guard/cors.ts";
-export {
-  defaultHttpLimits,
-  type EndpointDashboard,
-  type HttpLimits,
-  type HttpOptions,
-  type LegacySseOptions,
-  type ServedEndpoint,
-} from "../http/options.ts";
-export {
-  type CallerLimits,
-  defaultCallerLimits,
-  type RateLimitOptions,
-} from "../http/rate-limits/options.ts";
+export type { CorsOptions } from "../http/cors.ts";
+export { defaultHttpLimits, type HttpLimits } from "../http/limits.ts";
+export type { EndpointDashboard, HttpOptions, LegacySseOptions, ServedEndpoint } from "../http/options.ts";
+export { type CallerLimits, defaultCallerLimits, type RateLimitOptions } from "../http/rate-limit-options.ts";
 export type { Site, SiteBody, SiteBodyLimits, SiteReply, SiteRequest } from "../http/site.ts";
 export { fetchSite, type FetchSiteHandler } from "./site.ts";
 

@@ -1,7 +1,6 @@
 // The body of a web-standard response, sent as fast as the client reads.
 import type { EventSink, HttpRequest } from "../http/edge/request.ts";
-import { highWater, ChunkQueue } from "../http/edge/chunk-queue.ts";
-import type { OutgoingResponse, Unsent } from "../http/edge/unsent.ts";
+import { highWater, ChunkQueue, type OutgoingResponse, type Unsent } from "../http/edge/unsent.ts";
 
 export class FetchOutflow implements EventSink, OutgoingResponse {
   readonly body: ReadableStream<Uint8Array>;

@@ -5,29 +5,27 @@ import { within } from "../../base/async/timers.ts";
 import { clip } from "../../base/errors.ts";
 import { assertPrincipal, principalKey } from "../../protocol/principal.ts";
 import type { ServerPort } from "../../server/calls/port.ts";
-import { addressKey } from "../../base/limits/address-key.ts";
-import { corsHeaders, isPreflight, preflightHeaders } from "./guard/cors.ts";
-import { answerDocument } from "./documents.ts";
-import { answerHealth } from "./health.ts";
+import { addressKey } from "../../base/addresses.ts";
+import { corsHeaders, isPreflight, preflightHeaders } from "./cors.ts";
+import {
+  answerDocument,
+  answerHealth,
+  allowedMethods,
+  answerDelete,
+  answerGet,
+  refuseMethod,
+} from "./routes.ts";
 import type { HttpRequest, HttpResponder } from "./edge/request.ts";
-import { RequestGuard } from "./guard/guard.ts";
+import { RequestGuard } from "./guard.ts";
 import { HttpExchange, sessionHeader } from "./exchange.ts";
 import { LegacySse } from "./legacy-sse.ts";
-import {
-  defaultLegacySse,
-  checkProtection,
-  type HttpOptions,
-  type HttpSettings,
-  resolveHttpOptions,
-  type ServedEndpoint,
-} from "./options.ts";
+import type { HttpOptions, ServedEndpoint } from "./options.ts";
+import { checkProtection, defaultLegacySse, type HttpSettings, resolveHttpOptions } from "./settings.ts";
 import { addEndpoint, endpointsOf } from "./open-endpoints.ts";
 import { answerPost } from "./post.ts";
 import { refuseAuth } from "./permission.ts";
-import type { Callers } from "./rate-limits/callers.ts";
-import { CountedRequest, RateLimits } from "./rate-limits/rate-limits.ts";
+import { type Callers, CountedRequest, RateLimits } from "./rate-limits.ts";
 import { refuseWith, refuseClosing, refuseTooMany } from "./edge/replies.ts";
-import { allowedMethods, answerDelete, answerGet, refuseMethod } from "./session-routes.ts";
 import { HttpState } from "./state.ts";
 import type { Unsent } from "./edge/unsent.ts";
 

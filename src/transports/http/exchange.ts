@@ -18,7 +18,7 @@ import type { Answer } from "../../server/calls/answer.ts";
 import type { Answering } from "../../server/calls/dispatch.ts";
 import type { Tended } from "./edge/heartbeat.ts";
 import type { HttpHeaders, HttpRequest, HttpResponder, RefusalWatch } from "./edge/request.ts";
-import type { CountedRequest } from "./rate-limits/rate-limits.ts";
+import type { CountedRequest } from "./rate-limits.ts";
 import type { HttpSession } from "./session.ts";
 import type { HttpState } from "./state.ts";
 import { EventStream } from "./streams/event-stream.ts";

@@ -1,7 +1,7 @@
 // Forwards messages of HTTP+SSE clients that arrive at another node than the one with the stream. That node handles them, and
 // decides the reply.
-import type { Cluster } from "../../backplane/cluster.ts";
-import type { Outcome } from "../../backplane/forwarding.ts";
+import type { Cluster } from "../../cluster/node/cluster.ts";
+import type { PassOutcome } from "../../cluster/node/forwarding.ts";
 import type { Principal } from "../../protocol/model.ts";
 import { assertPrincipal, identityOf } from "../../protocol/principal.ts";
 import { areScopes } from "../../server/push/session-entries.ts";
@@ -70,7 +70,7 @@ export class SseForwarding {
   }
 }
 
-function statusOf(outcome: Outcome): MessageStatus {
+function statusOf(outcome: PassOutcome): MessageStatus {
   if (outcome.state === "gone") return 404;
   if (outcome.state === "silent") return 503;
   const status = outcome.state === "answered" ? outcome.answer["status"] : undefined;

@@ -1,15 +1,14 @@
 // The HTTP+SSE transport of 2024-11-05: one GET stream per client, and a second path for its POSTs.
-import { PartKind } from "../../backplane/parts.ts";
+import { PartKind } from "../../cluster/node/cluster.ts";
 import type { Load } from "../../base/limits/loads.ts";
 import type { Principal } from "../../protocol/model.ts";
-import { identityOf, isPast, isSamePrincipal } from "../../protocol/principal.ts";
-import { randomId } from "../../protocol/random-id.ts";
-import { isGranted } from "../../protocol/scopes.ts";
+import { identityOf, isGranted, isPast, isSamePrincipal } from "../../protocol/principal.ts";
+import { randomId } from "../../base/wire/crypto.ts";
 import { encodeTypedEvent, keepAliveComment } from "../../base/wire/sse.ts";
 import { Holdings, roomFor } from "../../base/limits/holdings.ts";
-import { Pipe } from "../../server/pipe/pipe.ts";
-import { peerOf, type SessionEnd, type StreamEnd } from "../../diagnostics/events.ts";
-import { logRejection } from "../../diagnostics/rate-limited-log.ts";
+import { Pipe } from "../../server/pipe.ts";
+import { peerOf, type SessionEnd, type StreamEnd } from "../../server/diagnostics/events.ts";
+import { logRejection } from "../../base/logging/rate-limited-log.ts";
 import { isTaken } from "../../server/calls/answer.ts";
 import { parseJson } from "../../base/wire/json.ts";
 import { type Incoming, isBatch, isSilentMessage } from "../../base/wire/message.ts";
@@ -20,10 +19,10 @@ import type { EventSink, HttpBody, HttpRequest, HttpResponder } from "./edge/req
 import type { HttpExchange } from "./exchange.ts";
 import type { Filled } from "../../base/options.ts";
 import type { LegacySseOptions } from "./options.ts";
-import { refuseContentType } from "./guard/guard.ts";
+import { refuseContentType } from "./guard.ts";
 import type { Tended } from "./edge/heartbeat.ts";
 import { refuseUnpermitted } from "./permission.ts";
-import { accept, eventHeaders, refuseWith, refuseClosing } from "./edge/replies.ts";
+import { accept, eventHeaders, refuseClosing, refuseWith } from "./edge/replies.ts";
 
 /** A client that has a stream of HTTP+SSE. */
 export interface LegacySseClient {

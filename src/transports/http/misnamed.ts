@@ -2,7 +2,7 @@
 // replace them.
 import type { OptionsPlace } from "../../base/options.ts";
 import { defaultLimits } from "../../server/settings/limits.ts";
-import { knownCoreOptions } from "../../server/settings/settings.ts";
+import { knownCoreOptions } from "../../server/settings/options.ts";
 
 const path = "did you mean path?";
 const tls =

@@ -1,7 +1,5 @@
-// The options of the HTTP transport: their defaults, and the checks that throw at startup.
-import type { ServerPort } from "../../server/calls/port.ts";
-import { type Auth, type Authenticate, toAuth } from "../../auth/authenticate.ts";
-import { ConfigurationError } from "../../base/errors.ts";
+// The options of the HTTP transport: what each is, its kind and its default.
+import type { Auth, Authenticate } from "../../auth/authenticate.ts";
 import {
   either,
   flag,
@@ -17,34 +15,15 @@ import {
   off,
   options as optionsOf,
   pause,
+  preset,
   wholeNumber,
   withMethods,
 } from "../../base/kinds.ts";
-import { type Filled, givenOf } from "../../base/options.ts";
-import { defaultSessionLimits, type SessionLimits } from "../../server/session/limits.ts";
-import {
-  knownRateLimits,
-  type RateLimitOptions,
-  type RateLimitSettings,
-  resolveRateLimits,
-} from "./rate-limits/options.ts";
-import type { CorsOptions } from "./guard/cors.ts";
-import { defaultListenLimits, type ListenLimits } from "./streams/listens.ts";
-import { defaultStreamLogLimits, type StreamLogLimits } from "./streams/log-limits.ts";
-
-/** The limits of the HTTP transport. */
-export interface HttpLimits extends SessionLimits, StreamLogLimits, ListenLimits {
-  /**
-   * Addresses, and as many principals, that the rate limits count separately. Past it, further ones are counted as one.
-   * @default {10000}
-   */
-  readonly maxCallers: number;
-  /**
-   * Bytes of responses and events that all slow clients together have not read yet; one connection counts for a quarter at
-   * most. Past it, the caller with the most loses the connection that has read nothing for longest. @default {67108864}
-   */
-  readonly maxUnsentBytes: number;
-}
+import type { Filled } from "../../base/options.ts";
+import type { ServerPort } from "../../server/calls/port.ts";
+import type { CorsOptions } from "./cors.ts";
+import { defaultHttpLimits, type HttpLimits } from "./limits.ts";
+import { knownRateLimits, type RateLimitOptions } from "./rate-limit-options.ts";
 
 /** The paths of the HTTP+SSE transport of 2024-11-05. */
 export interface LegacySseOptions {
@@ -132,27 +111,6 @@ export interface HttpOptions {
   readonly dashboard?: EndpointDashboard | undefined;
 }
 
-/**
- * The limits of the HTTP transport that {@link HttpOptions.limits} does not set.
- *
- * @example
- * ```ts
- * import { McpServer } from "halyard";
- * import { defaultHttpLimits, nodeHandler } from "halyard/node";
- *
- * const server = new McpServer({ name: "demo", version: "1.0.0" });
- * const handler = nodeHandler(server, { limits: { maxSessions: defaultHttpLimits.maxSessions / 10 } });
- * await handler.close();
- * ```
- */
-export const defaultHttpLimits: HttpLimits = {
-  ...defaultSessionLimits,
-  ...defaultStreamLogLimits,
-  ...defaultListenLimits,
-  maxCallers: 10_000,
-  maxUnsentBytes: 64 * 1024 * 1024,
-};
-
 type Times =
   | "keepAliveMs"
   | "streamAfterMs"
@@ -162,18 +120,9 @@ type Times =
   | "graceMs"
   | "stallMs";
 
-const defaults: Filled<Pick<HttpOptions, "path" | Times>> = {
-  path: "/mcp",
-  keepAliveMs: 15_000,
-  streamAfterMs: 10_000,
-  retryMs: 1000,
-  maxStreamMs: Number.POSITIVE_INFINITY,
-  resumeWindowMs: 30_000,
-  graceMs: 5000,
-  stallMs: 30_000,
-};
-export const defaultLegacySse: Filled<LegacySseOptions> = { ssePath: "/sse", messagePath: "/messages" };
-const defaultHealthPath = "/health";
+/** The options that have a default, with a value. */
+export type Completed = Filled<Pick<HttpOptions, "path" | Times>> & { readonly limits: HttpLimits };
+
 const pathKind: Kind<string> = {
   is: (value) => typeof value === "string" && isPath(value) && !isPattern(value),
   mustBe: 'the path of a URL, such as "/mcp"',
@@ -185,7 +134,10 @@ function isPattern(value: unknown): boolean {
   return /\/[:[{]|\*/.test(String(value));
 }
 
-const knownLegacySse: Known<LegacySseOptions> = { ssePath: pathKind, messagePath: pathKind };
+export const knownLegacySse: Known<LegacySseOptions, Filled<LegacySseOptions>> = {
+  ssePath: preset(pathKind, "/sse"),
+  messagePath: preset(pathKind, "/messages"),
+};
 
 const host = matching(/^(?:\*|[^/\s*]+)$/, "");
 const origin = matching(/^(?:\*|null|[a-z][a-z\d+.-]*:\/\/[^/\s]+)$/i, "");
@@ -195,8 +147,8 @@ const origins = listOf(
 );
 const knownCors: Known<CorsOptions> = { origins: needed(origins) };
 
-export const knownHttpOptions: Known<HttpOptions> = {
-  path: pathKind,
+export const knownHttpOptions: Known<HttpOptions, Completed> = {
+  path: preset(pathKind, "/mcp"),
   allowedHosts: {
     ...listOf(host, 'a list of hosts such as "mcp.example.com", without a scheme or a path'),
     remedy: (value) => (String(value).includes("*") ? "name each host, without *" : undefined),
@@ -204,13 +156,13 @@ export const knownHttpOptions: Known<HttpOptions> = {
   allowedOrigins: origins,
   cors: optionsOf(knownCors, '{ origins: ["https://app.example.com"] }'),
   legacySse: either(flag, optionsOf(knownLegacySse, '{ ssePath: "/sse" }')),
-  keepAliveMs: milliseconds,
-  streamAfterMs: pause,
-  retryMs: pause,
-  maxStreamMs: milliseconds,
-  resumeWindowMs: pause,
-  graceMs: pause,
-  stallMs: milliseconds,
+  keepAliveMs: preset(milliseconds, 15_000),
+  streamAfterMs: preset(pause, 10_000),
+  retryMs: preset(pause, 1000),
+  maxStreamMs: preset(milliseconds, Number.POSITIVE_INFINITY),
+  resumeWindowMs: preset(pause, 30_000),
+  graceMs: preset(pause, 5000),
+  stallMs: preset(milliseconds, 30_000),
   limits: limitsOf(defaultHttpLimits),
   rateLimit: either(off, optionsOf(knownRateLimits, "{ perAddress: { perMinute: 600 } }")),
   auth: {
@@ -249,82 +201,8 @@ function isIssuer(value: unknown): boolean {
   return hasMethods((Object(value) as { readonly auth?: unknown }).auth, "authenticate");
 }
 
-/** The options, completed with their defaults. */
-export interface HttpSettings extends Filled<Pick<HttpOptions, "path" | Times>> {
-  readonly allowedOrigins: readonly string[];
-  readonly cors: CorsOptions | undefined;
-  readonly legacySse: Filled<LegacySseOptions> | undefined;
-  readonly limits: HttpLimits;
-  readonly rateLimits: RateLimitSettings | undefined;
-  readonly auth: Auth | undefined;
-  readonly trustedProxies: number;
-  /** The path of health checks, if there is one. */
-  readonly health: string | undefined;
-  readonly dashboard?: EndpointDashboard | undefined;
-}
-
-/** Completes the options, whose kinds have been checked, with their defaults. Throws for one that cannot work with others. */
-export function resolveHttpOptions(options: HttpOptions): HttpSettings {
-  const { cors, legacySse, auth, health } = options;
-  const trustedProxies = Number(options.trustProxy ?? 0);
-  const settings = {
-    ...defaults,
-    ...givenOf(options),
-    allowedOrigins: [...(options.allowedOrigins ?? []), ...(cors?.origins ?? [])],
-    cors,
-    legacySse: legacySse
-      ? { ...defaultLegacySse, ...givenOf(legacySse === true ? {} : legacySse) }
-      : undefined,
-    limits: { ...defaultHttpLimits, ...givenOf(options.limits) },
-    rateLimits: resolveRateLimits(options.rateLimit, {
-      principals: auth !== undefined,
-      addresses: trustedProxies > 0,
-    }),
-    auth: auth === undefined ? undefined : toAuth(auth),
-    trustedProxies,
-    health: health === true ? defaultHealthPath : health || undefined,
-  };
-  checkPaths(settings);
-  return settings;
-}
-
-/** Throws if two things are to be served at the same path, of which a client could reach only one. */
-function checkPaths({ path, legacySse, health, auth }: HttpSettings): void {
-  const taken = new Map<string, string>();
-  for (const document of auth?.documents?.keys() ?? []) taken.set(document, "a metadata document of auth");
-  const named = {
-    path,
-    "legacySse.ssePath": legacySse?.ssePath,
-    "legacySse.messagePath": legacySse?.messagePath,
-    health,
-  };
-  for (const [field, value] of Object.entries(named)) {
-    if (value === undefined) continue;
-    const other = taken.get(value);
-    if (other !== undefined) fail(field, `is ${value}, where ${other} is served: choose another path`);
-    taken.set(value, field);
-  }
-}
-
 /** Whether a request can have this path: with one slash at the start, no query, nothing to encode and no dots to resolve. */
 function isPath(text: string): boolean {
   const url = `http://localhost${text}`;
   return /^\/(?!\/)/.test(text) && URL.canParse(url) && new URL(url).pathname === text;
-}
-
-/** Throws if definitions require scopes and there is no `auth`; warns if the path of `resource` is not that of the endpoint. */
-export function checkProtection({ auth, path, trustedProxies }: HttpSettings, server: ServerPort): void {
-  if (server.usesScopes && auth === undefined)
-    fail(
-      "auth",
-      "is missing: definitions of this server require scopes, so pass bearerAuth({ … }) of halyard/auth",
-    );
-  const { resource } = auth ?? {};
-  if (resource === undefined || trustedProxies > 0 || new URL(resource).pathname === path) return;
-  const remedy = "set trustProxy if a proxy in between changes the path, or correct resource or path";
-  server.logger.warn(`The resource is ${resource}, but the endpoint is at ${path}: ${remedy}`);
-}
-
-function fail(field: string, problem: string): never {
-  throw new ConfigurationError("INVALID_OPTION", { subject: "HTTP", field }, problem);
 }

@@ -7,7 +7,7 @@ import {
   refuseScopes,
 } from "../../auth/authenticate.ts";
 import { errorCodes } from "../../base/errors.ts";
-import { isGranted } from "../../protocol/scopes.ts";
+import { isGranted } from "../../protocol/principal.ts";
 import { refuseWith } from "./edge/replies.ts";
 import type { HttpHeaders } from "./edge/request.ts";
 import type { HttpExchange } from "./exchange.ts";

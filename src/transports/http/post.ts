@@ -6,7 +6,7 @@ import { parseBody, refuseCrowded } from "./body.ts";
 import { refuseClosing, refuseWith, replyError } from "./edge/replies.ts";
 import type { HttpBody } from "./edge/request.ts";
 import { type HttpExchange, sessionHeader } from "./exchange.ts";
-import { refuseContentType } from "./guard/guard.ts";
+import { refuseContentType } from "./guard.ts";
 import { answerLegacyPost } from "./legacy-post.ts";
 import { answerModernPost } from "./modern-post.ts";
 import { refuseUnpermitted } from "./permission.ts";

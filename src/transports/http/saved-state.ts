@@ -1,6 +1,7 @@
 // The state of a session as the engine has it, compared with that of its connection here.
 import type { LogLevel } from "../../protocol/model.ts";
 import { resourceUpdated } from "../../protocol/notifications.ts";
+import type { Listener } from "../../server/push/listener.ts";
 import { topicOf } from "../../server/push/topic.ts";
 import type { Connection } from "../../server/context/connection.ts";
 import type { ServerPort } from "../../server/calls/port.ts";
@@ -54,16 +55,15 @@ export class SavedState {
 
   /** The record with all changes. */
   record(): SessionRecord {
-    const { session = "", principal, revision, clientInfo, clientCapabilities, changes } = this.#connection;
+    const { session = "", principal, revision, clientTexts, changes } = this.#connection;
     return {
       id: session,
       version: this.#version + 1,
       principal,
       opener: principal ? undefined : this.#opener,
       revision: revision?.date ?? "",
-      clientInfo,
-      clientCapabilities,
       changes,
+      ...clientTexts,
       ...stateOf(this.#connection),
     };
   }
@@ -111,7 +111,13 @@ export class SavedState {
 
 /** What the client of a connection has set. */
 function stateOf({ initialized, logLevel, listener }: Connection): SessionState {
+  const subscriptions = listener && listener.addedTopics > 0 ? subscribedIn(listener) : noSubscriptions;
+  return { initialized, logLevel, subscriptions };
+}
+
+const noSubscriptions: readonly string[] = [];
+
+function subscribedIn({ topics }: Listener): readonly string[] {
   const prefix = topicOf(resourceUpdated, "");
-  const topics = [...(listener?.topics ?? [])].filter((topic) => topic.startsWith(prefix));
-  return { initialized, logLevel, subscriptions: topics.map((topic) => topic.slice(prefix.length)) };
+  return [...topics].filter((topic) => topic.startsWith(prefix)).map((topic) => topic.slice(prefix.length));
 }

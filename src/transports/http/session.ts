@@ -3,12 +3,12 @@ import type { Principal } from "../../protocol/model.ts";
 import { identityOf } from "../../protocol/principal.ts";
 import { Connection, ownOptions } from "../../server/context/connection.ts";
 import type { Detach } from "../../server/calls/attach.ts";
-import type { SessionEnd } from "../../diagnostics/events.ts";
+import type { SessionEnd } from "../../server/diagnostics/events.ts";
 import type { ServerPort } from "../../server/calls/port.ts";
 import type { LiveSession } from "../../server/session/live-session.ts";
 import type { RequestId } from "../../base/wire/message.ts";
 import type { SessionRecord } from "../../server/session/record.ts";
-import { randomId } from "../../protocol/random-id.ts";
+import { randomId } from "../../base/wire/crypto.ts";
 import { SavedState } from "./saved-state.ts";
 import { SessionStreams } from "./streams/session-streams.ts";
 import type { StreamHost } from "./streams/host.ts";
@@ -56,15 +56,14 @@ export class HttpSession implements LiveSession {
 
   /** Restores a session that another node started, or that this node had dropped. Undefined if this server does not support its revision. */
   static revive(host: StreamHost, record: SessionRecord, caller: string): HttpSession | undefined {
-    const { id, principal, clientInfo, clientCapabilities, logLevel, initialized, changes } = record;
+    const { id, principal, logLevel, initialized, changes } = record;
     const revision = host.server.revisions.find(record.revision);
     if (revision?.era !== "legacy") return undefined;
     const connection = Object.assign(
       new Connection({ transport: "http", session: id, principal, caller }, ownOptions),
       {
         revision,
-        clientInfo,
-        clientCapabilities,
+        clientTexts: record,
         logLevel,
         initialized,
         changes,

@@ -1,16 +1,15 @@
 // Serves pages of your own, such as those of a dashboard: guards each request, reads its body, and writes the reply.
 import { clip } from "../../base/errors.ts";
-import { addressKey } from "../../base/limits/address-key.ts";
+import { addressKey } from "../../base/addresses.ts";
 import { Loads } from "../../base/limits/loads.ts";
 import { checkValue, type ParsedJson, parseJson } from "../../base/wire/json.ts";
-import { internalError } from "../../diagnostics/error-ids.ts";
-import { type Logger, stderrLogger } from "../../diagnostics/logger.ts";
-import { RateLimitedLog } from "../../diagnostics/rate-limited-log.ts";
+import { internalError, type Logger, stderrLogger } from "../../base/logging/logger.ts";
+import { RateLimitedLog } from "../../base/logging/rate-limited-log.ts";
 import { Heartbeat } from "./edge/heartbeat.ts";
 import { refuseWith, replyError } from "./edge/replies.ts";
 import type { HttpBody, HttpHeaders, HttpRequest, HttpResponder } from "./edge/request.ts";
 import { Unsent } from "./edge/unsent.ts";
-import { RequestGuard, hostsFor } from "./guard/guard.ts";
+import { RequestGuard, hostsFor } from "./guard.ts";
 
 /**
  * Pages of your own, behind a guard like that of an endpoint: only browsers that use a known host and show one of these pages may

@@ -1,8 +1,8 @@
 // The state that the routes of an endpoint share: the server, sessions, stream logs, listen requests and timers.
 import { ignoreRejection } from "../../base/async/promises.ts";
-import type { Cluster } from "../../backplane/cluster.ts";
-import { RateLimitedLog } from "../../diagnostics/rate-limited-log.ts";
-import { internalError } from "../../diagnostics/error-ids.ts";
+import type { Cluster } from "../../cluster/node/cluster.ts";
+import { RateLimitedLog } from "../../base/logging/rate-limited-log.ts";
+import { internalError } from "../../base/logging/logger.ts";
 import { HalyardError } from "../../base/errors.ts";
 import type { Connection } from "../../server/context/connection.ts";
 import type { ServerPort } from "../../server/calls/port.ts";
@@ -10,7 +10,7 @@ import { logKeptMs } from "../../server/session/limits.ts";
 import { Sessions } from "../../server/session/sessions.ts";
 import { Heartbeat, type Tended } from "./edge/heartbeat.ts";
 import type { HttpResponder } from "./edge/request.ts";
-import type { HttpSettings } from "./options.ts";
+import type { HttpSettings } from "./settings.ts";
 import { Listens } from "./streams/listens.ts";
 import { refuseWith, replyError } from "./edge/replies.ts";
 import { HttpSession } from "./session.ts";

@@ -1,8 +1,7 @@
 // Writes to a response of `node:http` as fast as the client reads.
 import type { ServerResponse } from "node:http";
 import type { EventSink, HttpRequest } from "../http/edge/request.ts";
-import { highWater, ChunkQueue } from "../http/edge/chunk-queue.ts";
-import type { OutgoingResponse, Unsent } from "../http/edge/unsent.ts";
+import { highWater, ChunkQueue, type OutgoingResponse, type Unsent } from "../http/edge/unsent.ts";
 
 export class NodeOutflow implements EventSink, OutgoingResponse {
   readonly #response: ServerResponse;

@@ -9,8 +9,7 @@ import {
   type HttpResponder,
   type RefusalWatch,
 } from "../http/edge/request.ts";
-import { highWater } from "../http/edge/chunk-queue.ts";
-import type { Unsent } from "../http/edge/unsent.ts";
+import { highWater, type Unsent } from "../http/edge/unsent.ts";
 import { NodeOutflow } from "./outflow.ts";
 
 /** Writes the head, with names and values in one flat array, the fastest form for Node. */

@@ -4,17 +4,16 @@
  * @module
  */
 import type { Readable, Writable } from "node:stream";
-import { flag, type Known, pause, withMethods } from "../../base/kinds.ts";
-import { checkOptions } from "../../base/options.ts";
-import { Pipe } from "../../server/pipe/pipe.ts";
+import { flag, type Known, pause, preset, withMethods } from "../../base/kinds.ts";
+import { checkOptions, type Filled, withDefaults } from "../../base/options.ts";
+import { Pipe } from "../../server/pipe.ts";
 import { within } from "../../base/async/timers.ts";
-import { logRejection } from "../../diagnostics/rate-limited-log.ts";
-import { type Logger, outliveStderr } from "../../diagnostics/logger.ts";
+import { logRejection } from "../../base/logging/rate-limited-log.ts";
+import { type Logger, outliveStderr } from "../../base/logging/logger.ts";
 import { portOf, type Servable, type ServerPort } from "../../server/calls/port.ts";
 import { LineDecoder } from "../../base/wire/lines.ts";
-import { type ClaimedStdout, claimStdout } from "./stdout.ts";
+import { type ClaimedStdout, claimStdout, LineWriter } from "./stdout.ts";
 import { WaitingLines } from "./waiting-lines.ts";
-import { LineWriter } from "./writer.ts";
 
 /** Options of {@link serveStdio}; all are optional. */
 export interface StdioOptions {
@@ -36,10 +35,10 @@ export interface StdioOptions {
   readonly endsProcess?: boolean | undefined;
 }
 
-const knownOptions: Known<StdioOptions> = {
+const knownOptions: Known<StdioOptions, Filled<Pick<StdioOptions, "graceMs">>> = {
   input: withMethods("a readable stream", "on", "pause", "resume"),
   output: withMethods("a writable stream", "on", "write", "end"),
-  graceMs: pause,
+  graceMs: preset(pause, 5000),
   endsProcess: flag,
   peerIsUser: flag,
 };
@@ -105,14 +104,14 @@ class Stdio implements StdioServer {
   #endsAt: number | undefined;
 
   constructor(server: ServerPort, options: StdioOptions, stdout: ClaimedStdout) {
-    const { input = process.stdin, output = process.stdout, graceMs = 5000 } = options;
+    const { input = process.stdin, output = process.stdout } = options;
     const { maxBytes } = server.limits;
     this.closed = new Promise((resolve) => {
       this.#markClosed = resolve;
     });
     this.#input = input;
     this.#output = output;
-    this.#graceMs = graceMs;
+    this.#graceMs = withDefaults(options, knownOptions).graceMs;
     this.#logger = server.logger;
     this.#cluster = server.cluster;
     this.#endsProcess = options.endsProcess ?? input === process.stdin;

@@ -9,7 +9,7 @@ import {
   readMessage,
   type RequestId,
 } from "../../base/wire/message.ts";
-import type { StreamEvent } from "../../diagnostics/events.ts";
+import type { StreamEvent } from "../../server/diagnostics/events.ts";
 import { metaKeys } from "../../protocol/meta.ts";
 import { subjectOf } from "../../server/calls/failure.ts";
 import type { CallOutcome } from "../../server/calls/outcome.ts";

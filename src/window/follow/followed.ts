@@ -9,7 +9,7 @@ import type {
   StreamEnd,
   StreamEvent,
   TaskEvent,
-} from "../../diagnostics/events.ts";
+} from "../../server/diagnostics/events.ts";
 
 /** The members that everything followed has. */
 export interface FollowedItem {

@@ -1,8 +1,8 @@
 // Which clients are followed: decides once for each connection, and passes what happens on it to its followers in batches.
 import { inBackground } from "../../base/async/timers.ts";
 import { type Incoming, isBatch, isObject } from "../../base/wire/message.ts";
-import type { ServerEvent } from "../../diagnostics/events.ts";
-import { RateLimitedLog } from "../../diagnostics/rate-limited-log.ts";
+import type { ServerEvent } from "../../server/diagnostics/events.ts";
+import { RateLimitedLog } from "../../base/logging/rate-limited-log.ts";
 import { metaKeys } from "../../protocol/meta.ts";
 import type { CallOutcome } from "../../server/calls/outcome.ts";
 import type { ConnectionWatch } from "../../server/calls/window-seam.ts";

@@ -1,5 +1,5 @@
 // Messages between the windows of the nodes of a cluster: questions, their answers, and what nodes tell about themselves.
-import type { Cluster } from "../../backplane/cluster.ts";
+import type { Cluster } from "../../cluster/node/cluster.ts";
 import { isObject, type JsonObject } from "../../base/wire/message.ts";
 
 /** Answers a question of another node; undefined if it has no answer. The question may be of another version: check every member. */

@@ -1,7 +1,7 @@
 // Several observers of one server, which come and go while it runs.
-import { guard } from "../../diagnostics/guarded.ts";
-import type { Diagnostics, ServerEvent } from "../../diagnostics/events.ts";
-import { RateLimitedLog } from "../../diagnostics/rate-limited-log.ts";
+import { guard } from "../../base/logging/logger.ts";
+import type { Diagnostics, ServerEvent } from "../../server/diagnostics/events.ts";
+import { RateLimitedLog } from "../../base/logging/rate-limited-log.ts";
 import { identityOf } from "../../protocol/principal.ts";
 
 /** Receives the events of a server. What it throws is logged, and its promise is not awaited. */

@@ -1,6 +1,6 @@
 // The rows of a snapshot, all of them plain data.
 import type { LogLevel } from "../../protocol/model.ts";
-import type { StreamEvent } from "../../diagnostics/events.ts";
+import type { StreamEvent } from "../../server/diagnostics/events.ts";
 import type { PeerView } from "../inside/peers.ts";
 
 /** A client with a session or a listen request: a legacy session, or a modern client and its open listen requests. */

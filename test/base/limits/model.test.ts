@@ -22,7 +22,7 @@ class Held extends Map<string, number> {
     return [...this.values()].reduce((sum, held) => sum + held, 0);
   }
 
-  /** One caller gets half, two get a third each: nobody holds more than then stays free, but for one unit. */
+  /** One caller gets half, two get a third each: no caller holds more than what stays free, plus one unit. */
   fits(name: string, amount: number, max: number): boolean {
     const free = max - this.total - amount;
     return free >= 0 && this.of(name) + amount - free <= 1;
@@ -128,7 +128,7 @@ describe("Holdings", () => {
           const total = sizes.reduce((sum, size) => sum + size, 0);
           const greedy = callers.filter((each) => of(each).length === most(...sizes));
           const oldest = greedy.map((each) => of(each)[0]);
-          // Nobody loses a thing to a caller that would then hold more than the one who lost it.
+          // A caller must not take a thing from another if it would then hold more than that one.
           const isWorth = most(...sizes) > of(name).length + 1;
           const evicted = evictedFor(holdings, name);
           if (isWorth) expect(oldest).toContain(evicted);

@@ -7,7 +7,7 @@ import { cells, describeMatrix } from "../../support/matrix.ts";
 import { metaKeys, modernMeta, newestModern, rawPeer, RawPeer } from "../../support/raw.ts";
 import { allowBeyondSchema } from "../../support/schemas/witness.ts";
 
-/** Names that every object has, though nobody put them there. */
+/** Names that every object inherits. */
 const inherited = ["__proto__", "constructor", "toString", "valueOf", "hasOwnProperty", "__defineGetter__"];
 
 const any = { type: "object" } as const;
@@ -30,7 +30,7 @@ function requestText(revision: string, method: string, members: string): string 
 }
 
 describe.each(cells({ transports: ["memory"] }))(
-  "inherited names that nobody registered · $revision",
+  "inherited names that are not registered · $revision",
   ({ revision }) => {
     test.each(inherited)("%s is no method", async (name) => {
       const peer = await rawPeer(makeServer(), revision);

@@ -89,7 +89,7 @@ test("an event that the end of the stream cuts off is not delivered", async () =
   expect(error).toMatchObject({ reason: "cut", mayHaveRun: true });
 });
 
-/** A body that never ends, and whether its reader has let go of it. */
+/** A body that never ends, and whether its reader has cancelled it. */
 function endless(start: string, piece: string): { response: Response; isCancelled: () => boolean } {
   let isCancelled = false;
   let isStarted = false;

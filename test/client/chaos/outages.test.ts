@@ -57,13 +57,13 @@ async function startHttp(port: number): Promise<{ child: ChildProcess; url: stri
 }
 
 describe.each([newestModern, newestLegacy])("a server of %s that is killed and started again", (revision) => {
-  test("over HTTP: the client says what is lost, and goes on by itself [SESS-404-REINIT]", async () => {
+  test("over HTTP: the client says what is lost, and continues by itself [SESS-404-REINIT]", async () => {
     const { child, url } = await startHttp(0);
     const { client, changes } = await listening(url, { revision });
     const before = await pidOf(client);
     const { outcome } = await waiting(client);
     child.kill("SIGKILL");
-    // A connection that nobody has noticed to be dead may take a request; the others find nobody.
+    // One connection may look alive and accept a request; new ones are refused.
     await until(async () => {
       const error = await client.callTool("wait").catch((reason: unknown) => reason);
       return error instanceof ConnectionLost && error.reason === "unreachable" && !error.mayHaveRun;
@@ -146,7 +146,7 @@ describe.each([
 });
 
 describe.each([newestModern, newestLegacy])("a client of %s", (revision) => {
-  test("goes on after a change of network, which breaks every connection at once", async () => {
+  test("continues after a change of network, which breaks every connection at once", async () => {
     const { client, subject, proxy } = await behindProxy({ revision });
     await client.listTools();
     const held = 10;

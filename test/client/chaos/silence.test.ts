@@ -1,4 +1,4 @@
-// A listen stream that nobody closes and that is dead all the same: its server fell silent, or the machine of the client slept.
+// A listen stream that is dead although neither side closed it: its server fell silent, or the machine of the client slept.
 import type { Change, ClientEvent } from "halyard/client";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { holdClocks, passSeconds, setWallClock } from "../../support/clock.ts";

@@ -79,7 +79,7 @@ export class Watch {
     }
   }
 
-  /** Waits until everything is told that was published, and ends. Adds what is not told in time to `wrong`. */
+  /** Waits until everything that was published has arrived, and ends. Adds what has not arrived in time to `wrong`. */
   async close(timeMs: number): Promise<void> {
     if (!this.#listening) return;
     this.#step = "waiting for changes";

@@ -1,4 +1,4 @@
-// What a server sends by itself over a wire: requests, cancellations, and messages that nobody expects.
+// Messages that a server sends by itself over a wire: requests, cancellations, and unexpected ones.
 import { connect, type ConnectOptions, type McpClient } from "halyard/client";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { legacyDates, newestLegacy, newestModern } from "../../support/revisions.ts";

@@ -40,7 +40,7 @@ describe.each(legacyDates)("the GET stream of %s", (revision) => {
     expect(statesOf(started)).toEqual(["opened"]);
   });
 
-  test.each([405, 404, 400, 501])("is not asked for again after %i, and calls go on", async (status) => {
+  test.each([405, 404, 400, 501])("is not asked for again after %i, and calls continue", async (status) => {
     const started = await start({ revision }, (script) => script.on("GET", ({ refuse }) => refuse(status)));
     const { server, client } = started;
     server.on("work", ({ result }) => result({ a: 1 }));
@@ -68,7 +68,7 @@ describe.each(legacyDates)("the GET stream of %s", (revision) => {
     expect(statesOf(started)).toEqual(["opened", "lost", "resumed"]);
   });
 
-  test("that the server closes at once is given up after so many attempts, and calls go on", async () => {
+  test("that the server closes at once is given up after so many attempts, and calls continue", async () => {
     const started = await start({ revision }, (script) =>
       script.on("GET", ({ stream, response }) => {
         stream()(": hello\n\n", event("", { id: "1" }));

@@ -176,7 +176,7 @@ test.each<[string, boolean, (asked: Asked) => void]>([
 });
 
 test.each([302, 400, 408, 409, 413, 500])(
-  "a message that is answered with %i is sent once, and others go on waiting",
+  "a message that is answered with %i is sent once, and others continue waiting",
   async (status) => {
     const old = await oldServer();
     const client = await open(old);

@@ -16,7 +16,7 @@ import { deferred, until } from "../../support/turns.ts";
 
 const limits = { maxBytes: 100_000 };
 
-/** Writes as long as somebody reads. */
+/** Writes until the reader leaves. */
 function flood({ response }: Asked, text: string): void {
   const write = (): void => {
     if (response.destroyed) return;

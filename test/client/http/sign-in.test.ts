@@ -51,7 +51,7 @@ class Person implements ClientAuth {
     this.#visited = deferred();
   }
 
-  /** From now on, nobody can sign in. */
+  /** From now on, each sign-in fails. */
   fail(reason: Error): void {
     this.refused = async (refusal) => {
       this.refusals.push(refusal);
@@ -185,7 +185,7 @@ describe("time", () => {
     expect(await connecting).toMatchObject({ code: "TIMEOUT", limit: "connectTimeoutMs" });
   });
 
-  test("of a call goes on, and its end says who was waited for", async () => {
+  test("of a call continues, and its end says who was waited for", async () => {
     const auth = new Person();
     const client = await open(auth);
     onTestFinished(() => client.close());

@@ -1,4 +1,4 @@
-// Somebody who wants the tokens, and bad luck: what must not leak, grow without end, come back, or get lost.
+// Attacks on tokens, and accidents: what must not leak, grow without bound, be replayed, or get lost.
 import { inspect } from "node:util";
 import { connect } from "halyard/client";
 import { clientCredentials, memoryStore, oauth, OAuthError, type TokenStore } from "halyard/client/oauth";
@@ -365,7 +365,7 @@ describe("a request that waits for others, who give up", () => {
     expect((await second).state.name).toBe("ready");
   });
 
-  test("shows the address that is open already, and goes on when the person has signed in there", async () => {
+  test("shows the address that is open already, and continues when the person has signed in there", async () => {
     const { server } = await start();
     const stop = new AbortController();
     const { auth, address, shown, connecting } = await connectAway(server.url, {}, stop.signal);

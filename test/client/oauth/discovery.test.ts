@@ -169,7 +169,7 @@ describe("what the metadata of a server says", () => {
     const failure = await web.failure({ resource: server });
     expect(failure).toMatch(/^resource: /);
     expect(failure).toContain(`has "resource": "${origin}", but must have "${server}"`);
-    // Nobody is asked for a token.
+    // No token is requested.
     expect(web.urls).toEqual([pathDocument, rootDocument]);
     expect((await webWith(rootDocument).connect({ resource: server })).params["resource"]).toBe(server);
   });

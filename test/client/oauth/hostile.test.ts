@@ -330,7 +330,7 @@ describe("redirects", () => {
   );
 });
 
-/** A body that goes on for ever, and whether it was given up. */
+/** A body that never ends, and whether its reader has cancelled it. */
 function endless(piece: string): { body: ReadableStream<Uint8Array>; isCancelled: () => boolean } {
   let isCancelled = false;
   const bytes = new TextEncoder().encode(piece);

@@ -1,4 +1,4 @@
-// Which tokens go where: to the server that they are for, from the authorization server that it names, and nowhere else.
+// A token goes only to the server that it is for, and comes only from the authorization server that this server names.
 import { memoryStore } from "halyard/client/oauth";
 import { describe, expect, test } from "vitest";
 import { ProtectedServer } from "../../support/protected-server.ts";

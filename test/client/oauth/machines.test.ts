@@ -26,7 +26,7 @@ async function startScripted(): Promise<{ issuer: ScriptedIssuer; server: Protec
   return { issuer, server: await ProtectedServer.behind([issuer]) };
 }
 
-/** What the server says of whoever calls it. */
+/** The principal that the server sees. */
 async function whoami(server: ProtectedServer, auth: OAuth): Promise<unknown> {
   const { content } = await (await open(server, auth)).callTool("whoami");
   return content[0]?.type === "text" ? content[0].text : content;

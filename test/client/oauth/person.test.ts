@@ -270,7 +270,7 @@ test.each([
   await expect(failing).rejects.toThrow("no window manager");
 });
 
-test("a sign-in goes on when the call that began it has given up, and serves later ones", async () => {
+test("a sign-in continues when the call that began it has given up, and serves later ones", async () => {
   const { issuer, server } = await start();
   const giveUp = new AbortController();
   const { auth, address, shown, connecting } = await connectAway(server.url, {}, giveUp.signal);

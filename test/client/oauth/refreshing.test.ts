@@ -35,7 +35,7 @@ class OpenStore implements TokenStore {
     return this.inner.get(this.#tokensKey);
   }
 
-  /** What somebody does who waits for nobody. */
+  /** Changes the store without taking its lock. */
   async overwrite(text: string | undefined): Promise<void> {
     await this.inner.replace(this.#tokensKey, await this.tokens, text);
   }
@@ -95,7 +95,7 @@ describe.each(spoilt)("a token that %s", (_why, spoil, refusals) => {
     const elsewhere = new OpenStore();
     await open(elsewhere);
     spoil(issuer);
-    // A refresh elsewhere, whose outcome somebody puts into the store of the client.
+    // A refresh by other code, which puts its tokens into the client's store.
     const newer = await open(elsewhere);
     await newer.callTool("whoami");
     const text = await elsewhere.tokens;

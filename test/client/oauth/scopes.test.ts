@@ -126,7 +126,7 @@ describe("a call that needs more scopes", () => {
     expect(issuer.scopesAsked).toEqual(["notes:read", "notes:read notes:write"]);
   });
 
-  test("fails with the scope that is not granted, after one more sign-in; other calls go on [CL-STEPUP-LIMIT]", async () => {
+  test("fails with the scope that is not granted, after one more sign-in; other calls continue [CL-STEPUP-LIMIT]", async () => {
     const { issuer, server } = await start();
     const client = await open(server);
     issuer.token = { scope: "notes:read" };

@@ -147,7 +147,7 @@ describe.runIf(isRoot)("another user", () => {
     const sandbox = ["unshare", "--user", "--map-current-user"];
     const node = [process.execPath, "--input-type=module", "--eval", script];
     const { stdout, status } = spawnSync("setpriv", [...asVictim, ...sandbox, ...node], { encoding: "utf8" });
-    // Some systems let nobody but root make a sandbox.
+    // On some systems only root can create a sandbox.
     if (status === 0) expect(stdout).toBe("true\n");
   });
 

@@ -215,7 +215,7 @@ describe("a server that repeats", () => {
         server.on("work", ({ response }) => {
           response.writeHead(500, { "content-type": "text/plain" });
           response.write("y".repeat(limit - left));
-          // A piece that ends inside of the token, and a body that goes on.
+          // A chunk that ends inside the token, and a body that continues.
           setImmediate(() => {
             response.write(token.slice(0, left + 1));
             setImmediate(() => response.end(token.slice(left + 1) + "z".repeat(9000)));

@@ -55,7 +55,7 @@ describe("standard output", () => {
     expect(content).toEqual([{ type: "text", text: "x".repeat(5_000_000) }]);
   });
 
-  test("a message past maxBytes fails its call, and the others go on", async () => {
+  test("a message past maxBytes fails its call, and the others continue", async () => {
     const { client } = await start(serverCommand(), { limits: { maxBytes: 100_000 } });
     const long = client.callTool("repeat", { number: 300_000 });
     const short = client.callTool("echo", { text: "hello" });

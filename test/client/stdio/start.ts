@@ -52,7 +52,7 @@ export async function pidsOf({ client }: Started): Promise<number[]> {
   return (structuredContent as { pids: number[] }).pids;
 }
 
-/** Whether a process runs. One that has ended and that nobody has asked for its exit code does not. */
+/** Whether a process runs. A zombie does not. */
 export function isRunning(pid: number): boolean {
   try {
     process.kill(pid, 0);

@@ -82,7 +82,7 @@ describe.skipIf(!hasEngine("nats-server"))("the engine on NATS", () => {
     expect(entries.map(({ text }) => text)).toEqual(["1", "2"]);
   });
 
-  test("a log that nobody uses any more leaves the server soon after its time", async () => {
+  test("an unused log leaves the server soon after its time", async () => {
     vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
     const server = await startServer();
     const { engine, connection } = await openNode(server);
@@ -167,7 +167,7 @@ describe.skipIf(!hasEngine("nats-server"))("the engine on NATS", () => {
     await expect(opening).rejects.toThrow(/without JetStream: start it with `nats-server -js`/);
   });
 
-  test("a stream of somebody else on the same subjects is a configuration error", async () => {
+  test("another program's stream on the same subjects is a configuration error", async () => {
     const server = await startServer();
     const connection = await connectTo(server);
     await callJetStream(connection, "STREAM.CREATE.all", {

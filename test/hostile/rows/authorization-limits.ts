@@ -31,7 +31,7 @@ export const authorizationLimitRows: readonly HttpRow[] = [
       const limit = limitOf("characters of a token");
       expect(await authenticate("x".repeat(limit))).toMatchObject({ status: 401 });
       expect(await authenticate("x".repeat(limit + 1))).toMatchObject({ status: 400 });
-      // Over the wire the servers beneath are stricter still, unless they are told otherwise.
+      // HTTP servers limit headers themselves, by default more strictly.
       expect([400, 431]).toContain(await statusOf(door, "x".repeat(limit + 1)).catch(() => 431));
       expect(await statusOf(door, await issuer.token({ filler: "x".repeat(8000) }))).toBe(200);
     },

@@ -66,7 +66,7 @@ export const callerRows: readonly HttpRow[] = [
       raw.socket.write(
         "POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 1000000\r\n\r\n{",
       );
-      // Express reads a body before it asks anybody.
+      // Express reads a body before it calls the endpoint.
       if (mount !== "Express") await until(() => raw.text().startsWith("HTTP/1.1 429"));
     },
   },

@@ -22,7 +22,7 @@ const capabilities = { elicitation: { form: {} }, extensions: { "io.modelcontext
 const noSession = { "HTTP+SSE": "has no Mcp-Session-Id; its token has a row of its own" } as const;
 const noTasks = { "HTTP+SSE": "is of a revision without tasks" } as const;
 
-/** The same session on another node, for whoever sends these headers. */
+/** The same session on another node, with these headers. */
 function at(node: NodeDoor, { id }: { readonly id: string }, headers: Record<string, string>): SessionClient {
   return new SessionClient(node.url, id, { headers });
 }

@@ -1,4 +1,4 @@
-// The engine of a cluster: what somebody can do who reads and writes there, without the secret of the nodes and with it.
+// An attacker who reads and writes at the engine of a cluster, with and without a secret of the nodes.
 import type { JsonObject, McpServer } from "halyard";
 import { expect, onTestFinished } from "vitest";
 import { nameForm } from "../../support/asking-server.ts";

@@ -381,7 +381,7 @@ export const limitRows: readonly Row[] = [
   },
   {
     over: "http",
-    name: "a stream is kept for resuming up to its size; past it the client is told to read again",
+    name: "a stream is kept for resuming up to its size; past it the client is notified to read again",
     limit: "limits.maxStreamBytes",
     leftOut: noSse,
     async attack(mount) {
@@ -502,7 +502,7 @@ async function sendInitialize(url: string, headers: Record<string, string> = {})
   return reply.status;
 }
 
-/** Makes a call of `hang`, which nobody answers: over HTTP its connection is cut in the end. */
+/** Calls `hang`, which never returns: over HTTP the test cuts its connection in the end. */
 async function hangOver(mount: MountName, server: McpServer): Promise<Door> {
   const options = { graceMs: 50 };
   if (mount !== "stdio" && mount !== "HTTP+SSE") {

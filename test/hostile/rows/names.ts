@@ -84,7 +84,7 @@ export const nameRows: readonly MessageRow[] = [
           const outcome = await client.request(method, given).catch((error: unknown) => error);
           const told = `${method} ${JSON.stringify(params)}`;
           if (outcome instanceof RpcRejection) expect(mistakes(mount), told).toContain(outcome.code);
-          // A wish for a task may be ignored, and arguments that do not fit are told to the model.
+          // A server may ignore the request for a task, and reports wrong arguments to the model.
           else
             expect(JSON.stringify(outcome), told).toMatch(/"status":"working"|Invalid arguments|"text":""/);
         }

@@ -1,4 +1,4 @@
-// What a client carries from one round of a call to the next: of no use to anybody else, nor for anything else.
+// Request state works only for its own caller and its own call.
 import { inputRequired, type JsonObject, type ServerOptions } from "halyard";
 import type { TestClient } from "halyard/testing";
 import { expect } from "vitest";
@@ -26,7 +26,7 @@ async function begin(client: TestClient, params: JsonObject = ask): Promise<stri
 const retry = (client: TestClient, requestState: unknown, params: JsonObject = ask): Promise<JsonObject> =>
   client.request("tools/call", { ...params, inputResponses, requestState });
 
-/** The same call, whoever makes it, ends once with an answer and otherwise with one and the same error. */
+/** The call succeeds once. Every other attempt, by any caller, gets the same error. */
 async function expectOneError(client: TestClient, states: readonly unknown[]): Promise<void> {
   for (const state of states) {
     const { code, message, data } = await refusal(retry(client, state));

@@ -1,4 +1,4 @@
-// Plain JSON Schema: whatever is sent to be validated, the server has its answer before anybody has to wait.
+// Plain JSON Schema: validation is fast for any input.
 import type { JsonSchema } from "halyard";
 import { RpcRejection, type TestClient } from "halyard/testing";
 import { expect } from "vitest";
@@ -7,7 +7,7 @@ import { cpuTime } from "../../support/cpu-time.ts";
 import { type MountName, openDoor } from "../mounts.ts";
 import type { MessageRow } from "../row.ts";
 
-/** What the client is told: that the tool ran, or what is wrong with its arguments. */
+/** The response: that the tool ran, or what is wrong with its arguments. */
 async function outcome(client: TestClient, value: unknown): Promise<string> {
   try {
     return textOf(await call(client, "t", { value }));

@@ -63,7 +63,7 @@ const questions: Readonly<Record<keyof typeof forms, readonly [method: string, p
   ],
 };
 
-/** What each method says of a task to somebody whom it must not be shown to. */
+/** The response of each method to a caller who must not see the task. */
 async function saidOf(client: TestClient, form: keyof typeof forms, taskId: string): Promise<unknown[]> {
   const said: unknown[] = [];
   for (const [method, params] of questions[form]) {
@@ -107,7 +107,7 @@ async function sharedSession(door: HttpDoor, revision: string) {
 
 const uri = "secret:///a";
 
-/** Ways in which a URI that anybody could subscribe to comes to need a scope. */
+/** Ways in which a public URI begins to need a scope. */
 const laterScoped: Readonly<Record<string, (server: McpServer) => () => void>> = {
   "it was disabled": (server) => {
     const handle = server.resource(uri, { scopes: ["read"] }, () => "secret");
@@ -151,7 +151,7 @@ export const scopeRows: readonly Row[] = [
         await until(async () => (await statusOf(strong, tasks[1] ?? "")) === "input_required");
         const nothing = await saidOf(weak, form, unknownId);
         for (const taskId of tasks) expect(await saidOf(weak, form, taskId)).toEqual(nothing);
-        // What was asked of its caller then is asked of whoever comes for it, whatever becomes of the tool.
+        // The task keeps the scopes that its call needed, whatever happens to the tool later.
         long.update({ scopes: [] });
         expect(await saidOf(weak, form, tasks[0] ?? "")).toEqual(nothing);
         if (form === "core") {
@@ -198,7 +198,7 @@ export const scopeRows: readonly Row[] = [
       await until(() => methodsOn(ours).includes("notifications/tasks/status"));
       await (await say(strong, "tools/call", { name: "asking", task: {} })).complete();
       await until(() => methodsOn(ours).includes("elicitation/create"));
-      // An answer from whoever may not call the tool answers nothing.
+      // An answer from a caller who may not call the tool is ignored.
       const id = idOf(ours, "elicitation/create");
       await door.send(post(answerTo(id), { ...session.headers, ...weak }));
       gate.resolve();

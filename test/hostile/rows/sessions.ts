@@ -1,4 +1,4 @@
-// Sessions and streams: what their ids are worth to somebody else, and that nothing is left of what was never one.
+// Sessions and streams: their ids do not work for another caller, and refused ones leave nothing behind.
 import { expect } from "vitest";
 import { makeServer } from "../../support/catalogue.ts";
 import { post, sendTo } from "../../support/http.ts";

@@ -9,7 +9,7 @@ import type { HttpRow } from "../row.ts";
 
 type Mount = Parameters<HttpRow["attack"]>[0];
 
-/** Two networks that clients come from; nobody has said who they are. */
+/** Two networks of clients without authentication. */
 const greedy = { headers: { "x-forwarded-for": "192.0.2.1" } };
 const modest = { headers: { "x-forwarded-for": "192.0.2.2" } };
 const noSse = { "HTTP+SSE": "has its own sessions, without logs or listen requests" };

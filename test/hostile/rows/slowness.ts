@@ -1,4 +1,4 @@
-// Peers that take their time, or leave in the middle: they cost themselves, and nobody else.
+// Slow peers, and peers that leave in the middle: others are not affected.
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import type { Server } from "node:http";
 import type { Socket } from "node:net";
@@ -55,7 +55,7 @@ function bigServer(): McpServer {
   return server;
 }
 
-/** How many bytes come in the end, once somebody reads. */
+/** How many bytes arrive once the client reads. */
 function readAll(socket: Socket): Promise<number> {
   socket.resume();
   return new Promise((resolve) => socket.on("close", () => resolve(socket.bytesRead)));

@@ -17,7 +17,7 @@ const unknownId = "00000000-0000-4000-8000-000000000000";
 const noTasks = { "HTTP+SSE": "is of a revision without tasks" } as const;
 const noUsers = { ...noTasks, stdio: "has one client, whose process started the server" } as const;
 
-/** `long` waits for the gate whatever it is told, `asking` for a name, `quick` for nothing, `big` is as large as it is told. */
+/** `long` waits for the gate and ignores its signal, `asking` waits for a name, `quick` for nothing, `big` has the size of its argument. */
 function taskServer(options: ServerOptions = {}) {
   const { server } = makeServer(options);
   const gate = deferred();

@@ -1,4 +1,4 @@
-// A tool with limits of its own: whoever calls it, and however often, gets no more of it.
+// A tool with limits of its own, which hold for all callers together.
 import { expect } from "vitest";
 import { call, makeServer, textOf } from "../../support/catalogue.ts";
 import { deferred, until } from "../../support/turns.ts";
@@ -24,7 +24,7 @@ function limitedServer(limits: { timeoutMs?: number; maxConcurrent?: number }) {
 export const toolLimitRows: readonly MessageRow[] = [
   {
     over: "messages",
-    name: "a call that takes too long is ended for its client, and its handler is told",
+    name: "a call that takes too long is ended for its client, and its handler is notified",
     limit: "timeoutMs",
     async attack(mount) {
       const { server, gate, aborted } = limitedServer({ timeoutMs: 20 });

@@ -1,23 +1,12 @@
 // The official JSON-Schema-Test-Suite, for every draft that is supported, with the exceptions that are meant.
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { ConfigurationError, type JsonSchema } from "halyard";
 import { describe, expect, test } from "vitest";
 import { judging } from "../../support/judging.ts";
+import { isInstalled, schemaTests } from "../../support/programs.ts";
 
-/** Where Debian's libtest-json-schema-acceptance-perl puts the suite; HALYARD_SCHEMA_TESTS names a newer copy of its folder `tests`. */
-const folder =
-  process.env["HALYARD_SCHEMA_TESTS"] ?? "/usr/share/perl5/auto/share/dist/Test-JSON-Schema-Acceptance/tests";
-const isThere = existsSync(folder);
-if (!isThere) {
-  console.warn(
-    "Tests are skipped: install libtest-json-schema-acceptance-perl to run the official tests of JSON Schema",
-  );
-}
-
-test.runIf(process.env["CI"] === "true")("the official tests are there where they must run", () => {
-  expect(isThere).toBe(true);
-});
+const isThere = isInstalled("schema-tests");
 
 interface Group {
   readonly file: string;
@@ -132,7 +121,7 @@ async function differences($schema: string, group: Group): Promise<string[]> {
 
 /** The groups of a draft, each with the name of its file, such as `optional/format/date`. */
 function groupsOf(draft: string): Group[] {
-  const root = join(folder, draft);
+  const root = join(schemaTests, draft);
   const files = readdirSync(root, { recursive: true, encoding: "utf8" }).filter((file) =>
     file.endsWith(".json"),
   );

@@ -12,7 +12,7 @@ import * as mini41 from "zod-4-1/mini";
 
 const info = { name: "test", version: "1.0.0" };
 
-/** What a server needs to publish the schemas of a library, and what it is told without. */
+/** The remedy in the error for a library that needs a converter. */
 const needs = "pass new McpServer(info, { toJsonSchema: z.toJSONSchema })";
 const either = `use zod 4.2 or later, or ${needs}`;
 

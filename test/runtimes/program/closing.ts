@@ -56,7 +56,7 @@ export async function checkSlowReader(): Promise<object> {
   return { isCounted: most > 1_000_000, isCut: body.length < bigBytes };
 }
 
-/** Sends a call on a connection of its own, and reads its response only when it is told to. */
+/** Sends a call on a connection of its own. The test decides when it reads the response. */
 async function request(port: number, name: string, size: number) {
   const socket = await openSocket(port);
   socket.pause();

@@ -1,4 +1,4 @@
-// A question belongs to the user who was asked: nobody else can answer it, whatever they say they are.
+// Only the user who was asked can answer a question.
 import { type JsonObject, McpServer } from "halyard";
 import { Connection } from "halyard/transport";
 import { questionsIn, retryOf } from "halyard/testing";
@@ -30,7 +30,7 @@ describe("a state of a modern call", () => {
   };
   const refused = { error: { code: -32602, message: "Invalid or expired requestState" } };
 
-  test("opens for the user it was made for, on any connection, and for nobody else [ELIC-BIND-USER, ELIC-STATE-USER, MRTR-STATE-UNTRUSTED, MRTR-STATE-BINDING]", async () => {
+  test("opens for the user it was made for, on any connection, and for no other caller [ELIC-BIND-USER, ELIC-STATE-USER, MRTR-STATE-UNTRUSTED, MRTR-STATE-BINDING]", async () => {
     const server = askingServer();
     const first = await ask(peer(server, "alice"));
     expect(questionsIn(first)).toHaveLength(1);
@@ -40,7 +40,7 @@ describe("a state of a modern call", () => {
     expect(said(await ask(peer(server, "alice"), retry))).toBe("a");
   });
 
-  test("does not open for somebody who says to be that user [ELIC-IDENTITY-VERIFY]", async () => {
+  test("does not open for a caller who only claims to be that user [ELIC-IDENTITY-VERIFY]", async () => {
     const server = askingServer();
     const retry = retryOf(await ask(peer(server, "alice")), echo);
     const claims = { [metaKeys.clientInfo]: { name: "alice", version: "1" }, user: "alice", sub: "alice" };

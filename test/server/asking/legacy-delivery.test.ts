@@ -36,7 +36,7 @@ describe.each(edges)("a question to a legacy client · %s", (edge) => {
     params: { name: "ask", arguments: { who } },
   });
 
-  test("goes on the stream of its call, and its answer comes in a POST of its own [ELIC-DELIVERY-LEGACY]", async () => {
+  test("is sent on the stream of its call, and its answer arrives in a POST of its own [ELIC-DELIVERY-LEGACY]", async () => {
     const client = await setup();
     const stream = await client.get();
     const [one, two] = [await client.post(call("one", "c1")), await client.post(call("two", "c2"))];
@@ -49,7 +49,7 @@ describe.each(edges)("a question to a legacy client · %s", (edge) => {
     expect(stream.messages).toEqual([]);
   });
 
-  test("goes on the stream of the session when its call is not answered on one", async () => {
+  test("is sent on the stream of the session when its call is not answered on one", async () => {
     const client = await setup();
     const stream = await client.get();
     const answered = client.post(call("one", "c"), onlyJson);

@@ -52,7 +52,7 @@ test("questions asked together go out together, and those after them in a round 
   expect(said(await ask(retryOf(second, echo)))).toBe("a,b,c");
 });
 
-test("two questions begun together and awaited in turn do not leave a rejection that nobody handles", async () => {
+test("two questions begun together and awaited in turn do not leave an unhandled rejection", async () => {
   const { ask } = await askingTool(async (_, ctx) => {
     const [one, other] = [ctx.elicit("A", text), ctx.elicit("B", text)];
     return [(await one).text, (await other).text].join();

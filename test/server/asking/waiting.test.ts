@@ -47,7 +47,7 @@ describe("the time that a question has", () => {
   const progress = (client: TestClient, progressToken: unknown, count: number): Promise<void> =>
     client.notify("notifications/progress", { progressToken, progress: count });
 
-  test("is timeoutMs: then it fails, and the client is told [TIMEOUT-ALL, TIMEOUT-PER-REQUEST]", async () => {
+  test("is timeoutMs: then it fails, and the client is notified [TIMEOUT-ALL, TIMEOUT-PER-REQUEST]", async () => {
     const { client, ask } = await setup(100);
     const asked = ask();
     await tick(99);
@@ -113,7 +113,7 @@ describe("the time that a question has", () => {
   });
 });
 
-test("a question is given up with its call: the client is told, and its answer comes too late", async () => {
+test("a question is given up with its call: the client is notified, and its answer comes too late", async () => {
   const { client, ask, outcomes, server } = await setup();
   const asked: Promise<JsonObject> = ask();
   asked.catch(() => {});
@@ -128,7 +128,7 @@ test("a question is given up with its call: the client is told, and its answer c
   expect(outcomes).toHaveLength(1);
 });
 
-test("a question that is still open when its call ends is given up, and the client is told before it has the result", async () => {
+test("a question that is still open when its call ends is given up, and the client is notified before it has the result", async () => {
   const failures: string[] = [];
   const { client, ask, server } = await askingTool(
     async (_, ctx) => {

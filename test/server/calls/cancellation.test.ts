@@ -17,7 +17,7 @@ interface Slow {
   readonly logger: ReturnType<typeof recordingLogger>;
 }
 
-/** A server with one tool that runs until it is told to finish, whatever its signal says. */
+/** A server with one tool that ignores its signal and runs until the test finishes it. */
 function slowServer(): Slow {
   const logger = recordingLogger();
   const server = new McpServer({ name: "test", version: "1.0.0" }, { logger });
@@ -109,7 +109,7 @@ describeMatrix("cancellation", {}, (cell) => {
     },
   );
 
-  test("a cancellation after the end is harmless, and so is one of an id nobody knows [CANCEL-RACE, CANCEL-INVALID-IGNORE, CANCEL-IGNORE]", async () => {
+  test("a cancellation after the end is harmless, and so is one of an unknown id [CANCEL-RACE, CANCEL-INVALID-IGNORE, CANCEL-IGNORE]", async () => {
     const server = new McpServer({ name: "test", version: "1.0.0" }, { logger: recordingLogger() });
     server.tool("quick", {}, () => "done");
     const client = await cell.connect(server);
@@ -203,7 +203,7 @@ describeMatrix("cancellation", {}, (cell) => {
     },
   );
 
-  test("the other calls of the client go on", async () => {
+  test("the other calls of the client continue", async () => {
     const { server, started, finish } = slowServer();
     const client = await cell.connect(server);
     call(client, "stays");

@@ -109,7 +109,7 @@ describeMatrix("onNotification", {}, (cell) => {
     },
   );
 
-  test("without a handler, what nobody knows is dropped in silence [BASE-NOTIF-NO-REPLY]", async () => {
+  test("without a handler, an unknown one is dropped in silence [BASE-NOTIF-NO-REPLY]", async () => {
     const { server, logger } = quietServer();
     const client = await cell.connect(server);
     await settled(client);

@@ -310,7 +310,7 @@ describeMatrix("modern requests", { eras: ["modern"] }, (cell) => {
     await client.close();
   });
 
-  test("what spans requests is named by the client: a list goes on from its cursor on another connection [BASE-STATELESS-EXPLICIT-ID, BASE-STATELESS-NO-AFFINITY]", async () => {
+  test("what spans requests is named by the client: a list continues from its cursor on another connection [BASE-STATELESS-EXPLICIT-ID, BASE-STATELESS-NO-AFFINITY]", async () => {
     const { server } = makeServer();
     const first = await cell.connect(server);
     const { tools, nextCursor } = await first.request("tools/list");

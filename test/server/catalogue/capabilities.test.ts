@@ -10,7 +10,7 @@ import { nextTurn } from "../../support/turns.ts";
 const make = (options?: ServerOptions): McpServer =>
   new McpServer({ name: "test", version: "1.0.0" }, options);
 
-/** The capabilities as a client of that cell is told of them. */
+/** The capabilities that a client of that cell receives. */
 async function told(cell: Cell, server: McpServer): Promise<Record<string, unknown>> {
   const client = await cell.connect(server, { handshake: false });
   const { capabilities } =

@@ -24,7 +24,7 @@ function options(user: string, ...declared: readonly string[]): ModernOptions {
   };
 }
 
-/** Jobs that belong to whoever is calling, as docs/guides/extensions.md shows them. */
+/** Jobs that belong to their caller, as in docs/guides/extensions.md. */
 function jobServer(): McpServer {
   const server = new McpServer({ name: "test", version: "1.0.0" });
   const owners = new Map([["a-1", "alice"]]);

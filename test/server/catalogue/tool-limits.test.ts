@@ -1,4 +1,4 @@
-// timeoutMs and maxConcurrent: what a tool may take of the server, and what the model is told past it.
+// timeoutMs and maxConcurrent: the limits of one tool, and the error that the model sees past them.
 import { type Context, ToolError } from "halyard";
 import { connect } from "halyard/testing";
 import { describe, expect, test, vi } from "vitest";
@@ -79,7 +79,7 @@ describe("limits of a tool", () => {
     await client.close();
   });
 
-  test("a handler that goes on after its time keeps its place until it has ended", async () => {
+  test("a handler that continues after its time keeps its place until it has ended", async () => {
     const gate = deferred();
     const { client } = await connected(() => gate.promise.then(() => "late"), {
       maxConcurrent: 1,

@@ -1,4 +1,4 @@
-// The end of a connection: every call that still runs on it is told, and no other.
+// The end of a connection aborts every call that still runs on it, and no other.
 import { McpServer } from "halyard";
 import { describe, expect, test } from "vitest";
 import { SseClient } from "../../support/legacy-sse.ts";

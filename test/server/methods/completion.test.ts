@@ -1,4 +1,4 @@
-// completion/complete: whom it asks, what it sends back, and what it refuses.
+// completion/complete: the completer it calls, the values it returns, and the requests it refuses.
 import { expect, test } from "vitest";
 import * as z from "zod";
 import { makeServer, open, refusal } from "../../support/catalogue.ts";

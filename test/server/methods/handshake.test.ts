@@ -63,7 +63,7 @@ describe.each(legacyDates)("initialize with %s", (date) => {
     expect(result?.["serverInfo"]).toEqual(expected);
   });
 
-  test("takes a client that says nothing of itself, and one that says things nobody knows [INIT-CAPS-OPEN-SET]", async () => {
+  test("takes a client that says nothing of itself, and one that says unknown things [INIT-CAPS-OPEN-SET]", async () => {
     const { server, seen } = makeServer();
     for (const params of [
       { protocolVersion: date },

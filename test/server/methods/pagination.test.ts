@@ -82,7 +82,7 @@ describeMatrix("pagination", {}, (cell) => {
   );
 
   test.each(lists)(
-    "%s goes on on another server with the same definitions [PAGE-SERVER-SHOULD]",
+    "%s continues on another server with the same definitions [PAGE-SERVER-SHOULD]",
     async (method, _, register) => {
       const [one, two] = [makeServer({ pageSize: 2 }).server, makeServer({ pageSize: 3 }).server];
       for (const server of [one, two]) for (let index = 0; index < 6; index++) register(server, index);

@@ -119,7 +119,7 @@ describeMatrix("list of a template", {}, (cell) => {
     expect((await refusal((await open(cell, server)).request("resources/list"))).code).toBe(-31403);
   });
 
-  test("a cursor of its own goes on where the template has gone, and one that is none is refused", async () => {
+  test("a cursor of its own continues where the template has gone, and one that is none is refused", async () => {
     const { server } = makeServer({ pageSize: 1 });
     server.resource("s:1", {}, read);
     const handle = server.resourceTemplate("n:{id}", { list: () => notes("n", 3) }, read);

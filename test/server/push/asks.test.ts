@@ -1,4 +1,4 @@
-// A question to a client that nobody can answer any more.
+// Questions to clients that can no longer be answered.
 import { McpServer } from "halyard";
 import { fetchHandler } from "halyard/fetch";
 import { describe, expect, test } from "vitest";
@@ -43,7 +43,7 @@ describe("an answer that is none", () => {
     ["an error whose message is an object", { error: { code: 1, message: { toString: 1 } } }],
   ];
 
-  test.each(rows)("to push.request with %s rejects it, and the pipe goes on", async (_, answer) => {
+  test.each(rows)("to push.request with %s rejects it, and the pipe continues", async (_, answer) => {
     const { peer, asked, id } = await asking();
     peer.client.send({ jsonrpc: "2.0", id, ...answer });
     await expect(asked).rejects.toMatchObject({ code: "ASK_FAILED" });
@@ -52,7 +52,7 @@ describe("an answer that is none", () => {
   });
 
   test.each<{ wrong: unknown }>([{ toString: "x" }, {}, [], null, 1, true].map((wrong) => ({ wrong })))(
-    "to push.request under the id $wrong answers nothing, and the pipe goes on",
+    "to push.request under the id $wrong answers nothing, and the pipe continues",
     async ({ wrong }) => {
       const { peer, asked, id } = await asking();
       peer.client.send({ jsonrpc: "2.0", id: wrong, result: {} });

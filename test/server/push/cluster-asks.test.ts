@@ -108,7 +108,7 @@ describe("an answer on another node", () => {
     await expect(again).rejects.toMatchObject({ code: "BACKPLANE_UNAVAILABLE" });
   });
 
-  test("is logged on a pipe if it gets lost, and the pipe goes on", async () => {
+  test("is logged on a pipe if it gets lost, and the pipe continues", async () => {
     const { one, two, backplane, log } = await twoNodes();
     const { client, connection } = await legacyPipe(two);
     const asked = one.push.request(connection.session ?? "", "roots/list", undefined, { timeoutMs: 5000 });

@@ -1,4 +1,4 @@
-// Nodes compare what they publish: clients are told once to read a list again when a node has another one.
+// Nodes compare their catalogues: if a node has another list, clients get one list_changed.
 import type { McpServer } from "halyard";
 import { portOf } from "halyard/transport";
 import type { TestClient } from "halyard/testing";

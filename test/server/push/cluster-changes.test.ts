@@ -119,7 +119,7 @@ describe("changes in a cluster", () => {
     expect(updates()).toBe(1);
   });
 
-  test("a change that is too large for the engine fails, says how large it may be, and reaches nobody", async () => {
+  test("a change that is too large for the engine fails, says how large it may be, and reaches no client", async () => {
     const { servers } = await threeNodes();
     const [client] = await legacyClients(servers);
     const large = { level: "info", data: "é".repeat(131_072) };
@@ -198,7 +198,7 @@ test("a node that has lost the last entry on its way learns of it from the beats
 });
 
 describe("when the engine is gone", () => {
-  test("changes reach the clients of their own node, and when it is back every listener is told once to read again", async () => {
+  test("changes reach the clients of their own node, and when it is back every listener is notified once to read again", async () => {
     const backplane = new HeldBackplane();
     const events: ServerEvent[][] = [[], [], []];
     const servers = await Promise.all(

@@ -96,7 +96,7 @@ describe("toSession() in a cluster", () => {
     expect(await one.push.toSession(gone, message, hello)).toBe(false);
   });
 
-  test("rejects if the node of the pipe does not answer, so that nobody knows whether it arrives", async () => {
+  test("rejects if the node of the pipe does not answer, since it is unknown whether it arrives", async () => {
     const { one, two, backplane } = await twoNodes();
     const { session } = await onPipe(two);
     backplane.meddle = (to, node) =>

@@ -1,4 +1,4 @@
-// Who may subscribe to a resource, and what the author is told: over listen, legacy sessions and pipes alike.
+// Permission to subscribe to a resource, and the author's callbacks: over listen, legacy sessions and pipes.
 import { McpServer, type ServerOptions } from "halyard";
 import { connect, type TestClient } from "halyard/testing";
 import { describe, expect, test } from "vitest";
@@ -201,7 +201,7 @@ describe("subscribers over HTTP", () => {
     expect(told).toEqual(["+ note:///a", "- note:///a"]);
   });
 
-  test("a client that goes away unsubscribes, and the author is told", async () => {
+  test("a client that goes away unsubscribes, and the author is notified", async () => {
     const { server, told } = makeServer();
     const served = await serve(server);
     const streams = [];

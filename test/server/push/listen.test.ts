@@ -1,4 +1,4 @@
-// subscriptions/listen: what is acknowledged, what is told, and to whom.
+// subscriptions/listen: its acknowledgement, and the notifications that each subscription receives.
 import { type Context, McpServer, type RequestId } from "halyard";
 import { expect, test } from "vitest";
 import {

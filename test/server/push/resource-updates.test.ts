@@ -1,4 +1,4 @@
-// resources/updated: only to those who asked for the URI, at a cost that depends on nobody else.
+// resources/updated reaches only subscribers of the URI, and its cost does not depend on other clients.
 import { McpServer } from "halyard";
 import type { TestClient } from "halyard/testing";
 import { describe, expect, test } from "vitest";
@@ -18,7 +18,7 @@ function updates(client: TestClient): string[] {
 }
 
 describeMatrix("resources/updated", { eras: ["legacy"] }, (cell) => {
-  test("a session is told of the resources that it subscribed to, until it unsubscribes [RES-UPDATED-LEGACY]", async () => {
+  test("a session is notified of the resources that it subscribed to, until it unsubscribes [RES-UPDATED-LEGACY]", async () => {
     const server = noteServer();
     const [one, two] = [await cell.connect(server), await cell.connect(server)];
     expect(await one.request("resources/subscribe", { uri: "note:///a" })).toEqual({});

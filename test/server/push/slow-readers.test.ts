@@ -1,4 +1,4 @@
-// A reader that is behind: what waits for it merges, is bounded in bytes, and holds up nobody else.
+// A slow reader: its waiting messages merge, are bounded in bytes, and delay no other reader.
 import { McpServer } from "halyard";
 import { describe, expect, test } from "vitest";
 import { describe as inShort, listen, paramsOf, subscriptionOf, toldTo } from "../../support/listen.ts";
@@ -130,7 +130,7 @@ describe("a slow reader", () => {
     await peer.pipe.end(0);
   });
 
-  test("past the limit in bytes has its stream destroyed, while the others go on", async () => {
+  test("past the limit in bytes has its stream destroyed, while the others continue", async () => {
     const server = noteServer({ maxQueueBytes: 2000 });
     const slow = new PipePeer(server, { revision: "2025-11-25" });
     const fine = new PipePeer(server, { revision: "2025-11-25" });

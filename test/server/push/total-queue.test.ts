@@ -44,7 +44,7 @@ test.each(edges)(
 );
 
 test.each(edges)(
-  "what waits for a session without a stream has limits.maxStreamBytes, and past it the client is told to read everything again · %s",
+  "what waits for a session without a stream has limits.maxStreamBytes, and past it the client is notified to read everything again · %s",
   async (edge) => {
     allowBeyondSchema("notifications/end");
     const server = new McpServer({ name: "test", version: "1.0.0" }, { logger: recordingLogger() });

@@ -40,7 +40,7 @@ test.each([
   );
 });
 
-test("push.publish rejects params in the place of the key, which would reach nobody", async () => {
+test("push.publish rejects params in the place of the key, which would reach no client", async () => {
   const { server } = makeServer();
   await expect(server.push.publish(update[0], { uri: "note:///a" } as never)).rejects.toThrow(
     new TypeError("push.publish(notification, key, params): key must be a text; params come third"),

@@ -112,7 +112,7 @@ describe("a round that begins on one node", () => {
     expect((await other.say(retry(call, begun))).result).toMatchObject(done);
   });
 
-  test("is refused with a key that nobody has, and nothing of the keys is logged", async () => {
+  test("is refused with a key that no node has, and nothing of the keys is logged", async () => {
     const texts: string[] = [];
     const backplane = backplaneThat((engine) => ({
       create: (key, text, ttlMs) => (texts.push(text), engine.create(key, text, ttlMs)),

@@ -6,7 +6,7 @@ import { askingServer, begin, retry, type Turn, ways } from "../../support/askin
 const call: Turn = { method: "tools/call", params: { name: "ask", arguments: { a: 1 } } };
 const [older, newer] = ["the older secret, of 32 bytes or more", "the newer secret, of 32 bytes or more"];
 
-/** Whether a server that is set like `opening` goes on with a call that one like `sealing` began. */
+/** Whether a server with the options `opening` continues a call that a server with the options `sealing` began. */
 async function opens(sealing: RequestStateOptions, opening: RequestStateOptions): Promise<boolean> {
   const state = await begin(await ways.http(askingServer(sealing).server), call);
   const { result } = await (await ways.http(askingServer(opening).server))(retry(call, state));

@@ -52,7 +52,7 @@ describe("secureRequestState({ singleUse })", () => {
     expect((await say(retry(call, second))).result).toMatchObject(done);
   });
 
-  test("does not use up a state that somebody else brings", async () => {
+  test("does not use up a state that another caller sends", async () => {
     const { server } = askingServer({ singleUse: true });
     const say = await ways.http(server);
     const alice = { issuer: "https://issuer.example", subject: "alice" };

@@ -1,4 +1,4 @@
-// onSessionClosed: each legacy session that ends is told once, with the reason.
+// onSessionClosed is called once for each legacy session that ends, with the reason.
 import { PassThrough } from "node:stream";
 import { McpServer, type SessionEnd } from "halyard";
 import { Pipe, portOf } from "halyard/transport";
@@ -144,7 +144,7 @@ describe.each(edges)("over HTTP · %s", (edge) => {
     const served = await serve(server, { limits: { maxSessions: 1 } }, edge);
     await sendModern(served.url, "server/discover");
     const client = await SessionClient.open(served);
-    // Busy, so that nobody can take its place.
+    // Busy, so that it cannot be evicted.
     const stream = await client.get();
     expect((await initialize(served.url)).status).toBe(503);
     expect(told).toEqual([]);

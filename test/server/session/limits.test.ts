@@ -21,7 +21,7 @@ describe("idle sessions", () => {
   beforeEach(holdTime);
   const limits = { idleMs: 60_000 };
 
-  test("one that nobody uses ends, and is 404 from then on [SESS-TERMINATE, SESS-TERMINATED-404]", async () => {
+  test("an unused one ends, and is 404 from then on [SESS-TERMINATE, SESS-TERMINATED-404]", async () => {
     const server = makeServer();
     const served = await serve(server, { limits });
     const client = await SessionClient.open(served);

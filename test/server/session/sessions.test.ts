@@ -209,7 +209,7 @@ describe.each(edges)("principals · %s", (edge) => {
   const authenticate = (request: { header(name: string): string | undefined }): (typeof principals)[string] =>
     principals[request.header("x-user") ?? ""];
 
-  test("a session is its principal's alone: for anybody else it does not exist, on POST, GET, DELETE and resume [SESS-BIND-USER, SESS-NOT-AUTH, SESS-TERMINATED-404]", async () => {
+  test("a session is its principal's alone: for other callers it does not exist, on POST, GET, DELETE and resume [SESS-BIND-USER, SESS-NOT-AUTH, SESS-TERMINATED-404]", async () => {
     const server = makeServer();
     const served = await serve(server, { auth: authenticate }, edge);
     const alice = await SessionClient.open(served, { headers: { "x-user": "alice" } });

@@ -1,4 +1,4 @@
-// The three modes: whom each serves, what each advertises, and what each refuses.
+// The three modes: the clients that each serves, what it advertises, and what it refuses.
 import { ConfigurationError, McpServer, type ServerMode } from "halyard";
 import { portOf } from "halyard/transport";
 import { describe, expect, test } from "vitest";

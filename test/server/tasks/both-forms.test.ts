@@ -111,7 +111,7 @@ describeMatrix("a tool called as a task", withTasks, (cell) => {
     ]);
   });
 
-  test("asks its client, stands at input_required until it has answered, and goes on [TASK25-INPUT-REQUIRED, TASK25-TRANSITIONS, TASKX-GET-STATUS]", async () => {
+  test("asks its client, stands at input_required until it has answered, and continues [TASK25-INPUT-REQUIRED, TASK25-TRANSITIONS, TASKX-GET-STATUS]", async () => {
     const { server } = taskServer();
     const tasks = await client(server);
     const { taskId } = await tasks.start("ask");
@@ -158,7 +158,7 @@ describeMatrix("a tool called as a task", withTasks, (cell) => {
     expect(await tasks.result(taskId)).toMatchObject(textOf("After"));
   });
 
-  test("that ends with a question open has none left, and the older client is told [TASK25-RELATED-META, TASKX-GET-STATUS]", async () => {
+  test("that ends with a question open has none left, and the older client is notified [TASK25-RELATED-META, TASKX-GET-STATUS]", async () => {
     const { server, gate } = taskServer();
     const failures: string[] = [];
     server.tool("impatient", { task: { pollIntervalMs: 10 } }, async (_, ctx) => {
@@ -321,7 +321,7 @@ describeMatrix("a tool called as a task", withTasks, (cell) => {
     await expect(tasks.result(taskId)).rejects.toMatchObject({ code: -32603 });
   });
 
-  test("has an id of 128 random bits that is nobody else's [TASK25-ID, TASK25-ID-ENTROPY, TASKX-ID-ENTROPY]", async () => {
+  test("has an id of 128 random bits that no other task has [TASK25-ID, TASK25-ID-ENTROPY, TASKX-ID-ENTROPY]", async () => {
     const { server } = taskServer();
     const tasks = await client(server);
     const ids = await Promise.all(

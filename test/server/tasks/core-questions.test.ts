@@ -36,7 +36,7 @@ describe.each(edges)("questions of a task · %s", (edge) => {
     expect(await statusOf(client, taskId)).toBe("completed");
   });
 
-  test("go to the session's stream when nobody awaits the result", async () => {
+  test("go to the session's stream when the result is not awaited", async () => {
     const client = await open(await serve(taskServer().server, {}, edge));
     const stream = await client.get();
     const taskId = await start(client, "ask");
@@ -96,7 +96,7 @@ describe("a task whose client does not come", () => {
     stream.cut();
   });
 
-  test("goes on when its client is gone, and is there for it when it is back", async () => {
+  test("continues when its client is gone, and is there for it when it is back", async () => {
     const { server, gate, aborted } = taskServer();
     const served = await serve(server);
     const client = await open(served);

@@ -16,7 +16,7 @@ import {
 const required = { code: -32021, data: { requiredCapabilities: { extensions: { [tasksId]: {} } } } };
 
 describeMatrix("the extension for tasks", extensionForm, (cell) => {
-  test("is declared by a server with such a tool, without what older clients are told [TASKX-DECLARE, TASKX-NO-LEGACY-ADVERTISE, TASKX-REMOVED, INIT-CAPS-TASKS-ONLY]", async () => {
+  test("is declared by a server with such a tool, without the capability of older revisions [TASKX-DECLARE, TASKX-NO-LEGACY-ADVERTISE, TASKX-REMOVED, INIT-CAPS-TASKS-ONLY]", async () => {
     const client = await open(cell, taskServer().server);
     const { capabilities: offered } = await client.request("server/discover");
     expect(offered).toMatchObject({ extensions: { [tasksId]: {} } });

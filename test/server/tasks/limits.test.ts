@@ -27,7 +27,7 @@ describeMatrix("limits of tasks", withTasks, (cell) => {
     await until(async () => (await tasks.start("quick").catch(() => undefined)) !== undefined);
   });
 
-  test("tasks.maxRunning counts a cancelled task whose handler goes on: cancelling is no way past it [TASK25-LIMITS]", async () => {
+  test("tasks.maxRunning counts a cancelled task whose handler continues: cancelling is no way past it [TASK25-LIMITS]", async () => {
     const { tasks, gate, waiting } = await begin({ maxRunning: 1 });
     const { taskId } = await tasks.start("wait");
     await until(() => waiting() === 1);
@@ -37,7 +37,7 @@ describeMatrix("limits of tasks", withTasks, (cell) => {
     await until(async () => (await tasks.start("quick").catch(() => undefined)) !== undefined);
   });
 
-  test("a task whose time is up is as one that never was, and its handler is told [TASK25-LIMITS, TASKX-TTL, TASKX-UNKNOWN-GET]", async () => {
+  test("a task whose time is up is as one that never was, and its handler is notified [TASK25-LIMITS, TASKX-TTL, TASKX-UNKNOWN-GET]", async () => {
     const { tasks, aborted } = await begin({ ttlMs: 60 });
     const { taskId } = await tasks.start("wait");
     if (tasks.isCore) await expect(tasks.result(taskId)).rejects.toMatchObject({ code: -32602 });

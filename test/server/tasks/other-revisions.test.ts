@@ -1,4 +1,4 @@
-// The same tools for clients that know no tasks: they wait for the result, or are refused what can only be a task.
+// The same tools for clients that know no tasks: they wait for the result, or get an error if the tool can only run as a task.
 import { expect, test } from "vitest";
 import { open } from "../../support/catalogue.ts";
 import { describeMatrix } from "../../support/matrix.ts";

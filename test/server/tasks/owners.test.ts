@@ -1,4 +1,4 @@
-// Whose tasks they are: to anybody else they do not exist, on every method and in both forms.
+// A task belongs to its principal: for others it does not exist, in every method and both forms.
 import type { JsonObject } from "halyard";
 import { describe, expect, test } from "vitest";
 import { edges, listenOver, sendModern, serve, type Served, SessionClient } from "../../support/sessions.ts";
@@ -14,7 +14,7 @@ const authenticate = (request: {
 };
 
 const alice = { "x-user": "https://one.example alice" };
-/** Another subject, the same subject of another issuer, the same letters in another place, and nobody. */
+/** Another subject, the same subject of another issuer, the same letters split at another place, and no principal. */
 const strangers: Record<string, Record<string, string>> = {
   "another user": { "x-user": "https://one.example bob" },
   "a namesake of another issuer": { "x-user": "https://two.example alice" },

@@ -38,7 +38,7 @@ const ends = fc.constantFrom("return", "throw", "reject");
 const delays = fc.array(fc.integer({ min: 0, max: 3 }), { minLength: 1, maxLength: 4 });
 
 test.each(["2025-11-25", "2026-07-28"])(
-  "a task of %s moves only along the allowed transitions, in the store and in what its client is told [TASK25-TRANSITIONS]",
+  "a task of %s moves only along the allowed transitions, in the store and in the notifications of its client [TASK25-TRANSITIONS]",
   async (revision) => {
     await fc.assert(
       fc.asyncProperty(steps, ends, delays, async (plan, end, slowness) => {

@@ -1,4 +1,4 @@
-// A tool that asks first, and goes on as a task when its handler says so.
+// A tool that asks first, and becomes a task when its handler says so.
 import { inputRequired } from "halyard";
 import { type Respond, retryOf } from "halyard/testing";
 import { expect, test } from "vitest";
@@ -143,7 +143,7 @@ describeMatrix("ctx.startTask()", extensionForm, (cell) => {
     expect(await tasks.result(taskId)).toMatchObject(textOf("quick"));
   });
 
-  test("is false for a client that knows no tasks, and the call goes on", async () => {
+  test("is false for a client that knows no tasks, and the call continues", async () => {
     const { server } = taskServer();
     server.tool("maybe", { task: { starts: "handler" } }, async (_, ctx) => String(await ctx.startTask()));
     const client = await open(cell, server);

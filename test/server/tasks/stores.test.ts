@@ -1,4 +1,4 @@
-// The server and the engine that has its tasks: nothing is told before it is kept, and one that is slow or fails hurts nobody else.
+// Tasks in the engine: the server announces a change after it is stored, and a slow or failing engine delays only its tasks.
 import { type Backplane, inputRequired, type JsonObject } from "halyard";
 import { connect } from "halyard/testing";
 import { describe, expect, onTestFinished, test } from "vitest";

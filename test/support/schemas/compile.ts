@@ -36,7 +36,7 @@ export default function setup(project: TestProject): void {
   project.provide("compiledSchemas", folder);
 }
 
-/** Of all that the outcome depends on, but for the version of Ajv. */
+/** A digest of everything that the output depends on, except the version of Ajv. */
 function fingerprint(): string {
   const hash = createHash("sha256");
   for (const folder of [sources, schemas]) {

@@ -1,4 +1,4 @@
-// Has what comes back over HTTP heard by a witness: bodies and event streams, in a session or without.
+// Passes what HTTP returns to a witness: bodies and event streams, with or without a session.
 import { Conversation } from "./witness.ts";
 
 /** What was sent. */

@@ -1,4 +1,4 @@
-// Has what an official client hears checked, on whichever transport it brings.
+// Checks the messages that an official client receives, on any transport.
 import { newestLegacy } from "../revisions.ts";
 import { Conversation } from "./witness.ts";
 

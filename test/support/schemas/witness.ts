@@ -61,7 +61,7 @@ export class Conversation {
     const isAgreement = typeof agreed === "string" && asked.some((one) => one.method === "initialize");
     if (isAgreement) this.revision = agreed;
     const stated = new Set(asked.map((one) => one.revision ?? this.revision));
-    // Requests with the same id under several revisions: nobody can tell which of them this answers.
+    // Requests with the same id under several revisions: the response does not tell which of them it answers.
     if (stated.size > 1 && !isAgreement) return;
     const [revision = this.revision] = isAgreement ? [agreed] : stated;
     const answered = asked.filter((one) => (one.revision ?? this.revision) === revision);

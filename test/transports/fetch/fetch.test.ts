@@ -85,7 +85,7 @@ test("fetchHandler does not cancel a legacy call when its body is cancelled [HTT
   await until(() => edge.stats().inFlight === 0);
 });
 
-test("fetchHandler takes no more than so much for a reader that does not read, and goes on when it does", async () => {
+test("fetchHandler takes no more than so much for a reader that does not read, and continues when it does", async () => {
   const { handler, server } = open();
   let sent = 0;
   server.tool("flood", {}, (_, ctx) => {

@@ -106,7 +106,7 @@ describe("fetchHandler in a Durable Object", () => {
     const heard = await readUntil(stream, "notifications/tools/list_changed");
     expect(heard).toMatch(/^data: .*"notifications\/subscriptions\/acknowledged"/);
     leaving.abort();
-    // This runtime tells that nobody reads any more only when something is written.
+    // This runtime reports a gone reader only at the next write.
     const open = async (): Promise<unknown> => {
       await postModern("tools/call", {}, "rename");
       return (await fetch(`${worker.origin}/stats`)).json();

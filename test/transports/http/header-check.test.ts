@@ -79,7 +79,7 @@ describeEdges("mirrored headers", (open) => {
   });
 });
 
-/** Each request has one fault more than the one before; the first in the order of checks is what it is told. */
+/** Each request has one fault more than the one before. The error names the fault that is checked first. */
 const faults: readonly [string, JsonObject, Headers, readonly [number, number]][] = [
   ["the capability that its method needs", modernMeta(), {}, [400, -32021]],
   ["the method", modernMeta(), { method: "no/such", "mcp-method": "no/such" }, [404, -32601]],

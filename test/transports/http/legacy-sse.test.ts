@@ -62,7 +62,7 @@ describeEdges("HTTP+SSE", (open, kind) => {
     expect((await edge.send({ ...post(ping), path: "/messages" })).status).toBe(404);
   });
 
-  test("says first where messages go, with a token that nobody can guess [SSE24-TWO-ENDPOINTS, SSE24-ENDPOINT-EVENT, HTTP-BACKCOMPAT-SERVER, HTTP26-ERA-HTTPSSE-SERVER]", async () => {
+  test("says first where messages go, with a token that is unguessable [SSE24-TWO-ENDPOINTS, SSE24-ENDPOINT-EVENT, HTTP-BACKCOMPAT-SERVER, HTTP26-ERA-HTTPSSE-SERVER]", async () => {
     const edge = await open(httpServer().server, { legacySse: true });
     const clients = [await connect(edge), await connect(edge)];
     for (const { stream, endpoint } of clients) {
@@ -179,7 +179,7 @@ describeEdges("HTTP+SSE", (open, kind) => {
     await client.say(toolCall(1, "wait", { text: "running" }));
     await until(() => waiting() === 1);
     const closing = edge.close();
-    // Only where the connection is somebody else's may another one come in now.
+    // serveHttp closes its HTTP server. On other mounts new requests still arrive.
     if (kind !== "serveHttp") {
       const silent = { jsonrpc: "2.0", method: "notifications/said", params: { mark: "silent" } };
       expect(await client.say(silent)).toBe(202);

@@ -1,4 +1,4 @@
-// Mistakes of a first hour with the HTTP mounts: each row is what somebody writes, and the whole text that they read.
+// Mistakes of a first hour with the HTTP mounts: each row has the code and the whole error message.
 import { createServer } from "node:http";
 import { type AddressInfo, Server as NetServer } from "node:net";
 import express from "express";
@@ -312,7 +312,7 @@ describe("credentials that auth does not know", () => {
 describe("a port or host that cannot be opened", () => {
   afterEach(() => void vi.restoreAllMocks());
 
-  /** As a system answers that does not allow it. */
+  /** The error of a system that does not allow it. */
   function failWith(code: string): void {
     vi.spyOn(NetServer.prototype, "listen").mockImplementation(function (this: NetServer) {
       queueMicrotask(() => this.emit("error", Object.assign(new Error(`listen ${code}`), { code })));

@@ -1,4 +1,4 @@
-// What HTTP refuses before the server sees it is told to observe, each once, with its status.
+// Requests that HTTP refuses before the server sees them reach `observe`, each once, with its status.
 import type { JsonObject, ServerEvent } from "halyard";
 import type { HttpOptions } from "halyard/node";
 import { expect, test } from "vitest";

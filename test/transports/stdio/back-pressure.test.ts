@@ -1,4 +1,4 @@
-// A client that does not read: the server stops taking work, keeps little, and goes on when it is read again.
+// A client that does not read: the server stops reading requests, buffers little, and continues when the client reads again.
 import { PassThrough } from "node:stream";
 import { McpServer } from "halyard";
 import { serveStdio } from "halyard/stdio";
@@ -19,7 +19,7 @@ interface Unread {
   read(): void;
 }
 
-/** A server on streams of which nobody reads the output yet. */
+/** A server on streams whose output is not read yet. */
 async function serveUnread(server: McpServer, revision: string): Promise<Unread> {
   const { wire, output } = await openStdio(server);
   const client = new TestClient(wire, { revision });

@@ -1,8 +1,8 @@
 // How a client proves who it is at a token endpoint.
 import * as oauth from "oauth4webapi";
 import { OAuthError, shown } from "../settings/errors.ts";
-import { signingKeyOf } from "../settings/keys.ts";
-import type { ClientKey, ClientProof } from "../settings/options.ts";
+import { type ClientKey, signingKeyOf } from "../settings/keys.ts";
+import type { ClientProof } from "../settings/options.ts";
 
 /** By which methods a client can prove who it is, the preferred one first. */
 const methodsOf = {

@@ -15,7 +15,7 @@ export interface Party {
   readonly resource: string;
   readonly scopes: readonly string[];
   readonly net: Net;
-  /** Aborted when tokens would be of no use; undefined if they must not be lost. */
+  /** Aborted when the tokens are no longer needed; undefined if they must not be lost. */
   readonly signal?: AbortSignal | undefined;
   readonly dpop: Proofs | undefined;
 }
@@ -37,7 +37,7 @@ export interface Attempt {
   end(): void;
 }
 
-/** A sign-in for which the page was left: what is needed to go on with it. */
+/** A sign-in for which the page was left: what is needed to continue it. */
 export interface Returned {
   readonly issuer: string;
   readonly client: Client;

@@ -5,11 +5,11 @@ import {
   type TokenEndpointResponse,
 } from "oauth4webapi";
 import { shownUrl } from "../../settings/shown.ts";
-import { findAuthorizationServer } from "../discovery/authorization-server.ts";
+import { findAuthorizationServer } from "../net/discovery.ts";
 import { OAuthError, shown } from "../settings/errors.ts";
 import type { IdentityProvider, TextSource } from "../settings/options.ts";
 import { authenticationOf } from "./client-authentication.ts";
-import type { TokenGrant, Party } from "./grant.ts";
+import type { Party, TokenGrant } from "./grant.ts";
 import { requestTokens } from "./token-request.ts";
 
 const tokenType = "urn:ietf:params:oauth:token-type:";

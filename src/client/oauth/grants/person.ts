@@ -3,8 +3,8 @@ import { platform } from "#oauth-platform";
 import * as oauth from "oauth4webapi";
 import { inBackground } from "../../../base/async/timers.ts";
 import { OAuthError, type OAuthProblem, shown } from "../settings/errors.ts";
-import { isLoopback } from "../../../base/wire/loopback.ts";
-import type { OAuthOptions } from "../settings/options.ts";
+import { isLoopback } from "../../../base/addresses.ts";
+import type { SignInSettings } from "../settings/options.ts";
 import type { SignIn } from "../platform/platform.ts";
 import type { Attempt, TokenGrant, Party, Returned } from "./grant.ts";
 import { remedyOf } from "./reply.ts";
@@ -23,8 +23,8 @@ interface Asked {
 }
 
 /** Lets a person sign in. Throws a ConfigurationError if that cannot work as `options` say on this runtime. */
-export function personGrant(options: OAuthOptions): TokenGrant {
-  const { open, redirectUri, signInTimeoutMs = 300_000 } = options;
+export function personGrant(options: SignInSettings): TokenGrant {
+  const { open, redirectUri, signInTimeoutMs } = options;
   const how = { open, redirectUri };
   platform.checkSignIn(how);
   return {

@@ -20,7 +20,7 @@ const longestFreshMs = 3_600_000;
 /** The parameters of a request whose values are secret. */
 const secretNames = /(?:^code|secret|verifier|_token|assertion)$/;
 
-/** What can be wrong where a browser does not say it. */
+/** What may be wrong when a browser hides the reason of a failure. */
 export const hiddenReason =
   "it is down, its response (404, too) lacks Access-Control-Allow-Origin, or connect-src of this page forbids it";
 

@@ -5,8 +5,7 @@ import { basename, dirname, join, resolve } from "node:path";
 import { ConfigurationError } from "../../../base/errors.ts";
 import { isObject, isTexts } from "../../../base/wire/message.ts";
 import { OAuthError } from "../settings/errors.ts";
-import type { TokenStore } from "../store/token-store.ts";
-import { inTurn } from "../store/memory-store.ts";
+import { inTurn, type TokenStore } from "../settings/token-store.ts";
 import { checkFolder, strangerOf } from "./node-file-safety.ts";
 import { codeOf, type HeldLock, lockPause, sweep, takeLock, takenCodes } from "./node-file-lock.ts";
 

@@ -1,6 +1,6 @@
 // The platform of Node, Bun and Deno: it listens for the person who comes back, sees addresses, and writes files. Servers and sockets are loaded when they are needed.
 import { ConfigurationError } from "../../../base/errors.ts";
-import { isLoopback } from "../../../base/wire/loopback.ts";
+import { isLoopback } from "../../../base/addresses.ts";
 import { FileStore } from "./node-file-store.ts";
 import type { OAuthPlatform } from "./platform.ts";
 

@@ -1,6 +1,6 @@
 // What a runtime offers to OAuth beyond the web: Node listens on a port, opens a browser, checks addresses and writes files.
 import type { OpenOption } from "../settings/options.ts";
-import type { TokenStore } from "../store/token-store.ts";
+import type { TokenStore } from "../settings/token-store.ts";
 
 /** How a person signs in. */
 export interface SignInOptions {
@@ -13,7 +13,7 @@ export interface SignIn {
   readonly redirectUri: string;
   /**
    * Shows `url` to a person, and resolves with the parameters with which they come back with that `state`. Others are ignored.
-   * Where that means to leave the page, `kept` is what `returned` gives back with them.
+   * If the page is left for that, `returned` gives `kept` back with the parameters.
    */
   answer(url: string, state: string, kept: string): Promise<URLSearchParams>;
   /** Tells the person who has come back how it ended, rejects an answer that is still awaited, and frees the place. Works once. */

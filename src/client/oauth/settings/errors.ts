@@ -18,7 +18,7 @@ export type OAuthProblem =
   | "response"
   /** The person, or the authorization server, said no. */
   | "denied"
-  /** Nobody signed in in time, or the address could not be opened. */
+  /** The person did not sign in in time, or the address could not be opened. */
   | "sign-in"
   /** The authorization server gave no token. */
   | "token"

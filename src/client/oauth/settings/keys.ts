@@ -1,7 +1,12 @@
 // The private keys of clients, for Web Crypto.
 import type { CryptoKey, JWK, PrivateKey } from "oauth4webapi";
 import { bytesFromBase64 } from "../../../base/wire/base64.ts";
-import type { ClientKey } from "./options.ts";
+
+/** The private key of a client: a key of Web Crypto, a JWK, or a PEM text (PKCS #8), whose algorithm you name. */
+export type ClientKey =
+  | CryptoKey
+  | JWK
+  | { readonly pem: string; readonly alg: string; readonly kid?: string | undefined };
 
 /** A key, and the name of its algorithm in a JWT. */
 export interface SigningKey extends PrivateKey {

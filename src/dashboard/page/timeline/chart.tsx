@@ -48,7 +48,7 @@ export function Chart(props: ChartProps): VNode {
   const { entries, window, now, since } = props;
   const { ref, width } = useGestures(window);
   const { span } = window;
-  // An open bar blocks its row as long as it goes on: the exact present does not matter.
+  // An open bar blocks the rest of its row, so its end can be infinite.
   const rows = useMemo(() => stack(entries, Number.POSITIVE_INFINITY), [entries]);
   const scale = width / (span.to - span.from);
   const toX = (at: number): number => (at - span.from) * scale;

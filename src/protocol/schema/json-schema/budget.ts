@@ -1,5 +1,13 @@
-// The limits for the cost of a schema: to compile it, and to validate each value.
-import { Stopped } from "./stops.ts";
+// The limits for the cost of a schema, to compile it and to validate each value, and the errors that end either early.
+
+/** The validation exceeds a limit; `message` says which. */
+export class Stopped extends Error {}
+
+/** The value contains something that JSON cannot represent, such as an undefined member. */
+export class NotJson extends Error {}
+
+/** A keyword cannot be compiled. The error does not know its place; the compiler of the schema around it adds that. */
+export class InvalidKeyword extends TypeError {}
 
 /** Counts the steps of a compilation or a validation, and ends it when they exceed a budget. A step takes about 50 nanoseconds. */
 export interface Payer {

@@ -1,20 +1,19 @@
 // Compiles a schema and everything that it refers to into nodes.
 import { isObject, type JsonObject } from "../../../base/wire/message.ts";
-import { type Budget, CompileSteps, measure, type Payer } from "./budget.ts";
+import { type Budget, CompileSteps, InvalidKeyword, measure, type Payer } from "./budget.ts";
 import { arrayKeywords, lengthKeywords, unevaluatedItems } from "./array-keywords.ts";
-import { recursiveAnchor, type SchemaResource, SchemaDocument, type ReferenceTarget } from "./document.ts";
+import { recursiveAnchor, type ReferenceTarget, SchemaDocument, type SchemaResource } from "./document.ts";
 import { constantKeywords, inPlaceKeywords } from "./in-place-keywords.ts";
-import { InvalidKeyword } from "./invalid-keyword.ts";
-import type { SchemaDraft, KeywordTable, Surroundings } from "./keyword.ts";
+import { type KeywordTable, type SchemaDraft, type Surroundings } from "./keyword.ts";
 import { ownKeywordProblem, pathTo } from "./keywords.ts";
 import {
-  anything,
-  type NodeCheck,
+  anyValue,
   evaluate,
-  kinds,
+  valueKinds,
   makeNode,
   type Node,
-  nothing,
+  type NodeCheck,
+  noValue,
   restrict,
   type Seen,
 } from "./node.ts";
@@ -100,7 +99,7 @@ class Compiler {
   }
 
   #node({ schema, resource: found }: ReferenceTarget): Node {
-    if (typeof schema === "boolean") return schema ? anything : nothing;
+    if (typeof schema === "boolean") return schema ? anyValue : noValue;
     if (!isObject(schema)) throw new TypeError("the target of a reference is not a schema");
     const resource = this.#document.ownerOf(schema, found);
     const known = resource.nodes.get(schema);
@@ -125,7 +124,7 @@ class Compiler {
       run.entered.pop();
       return fits;
     };
-    for (const kind of Object.values(kinds)) entering.checks[kind] = [check];
+    for (const kind of Object.values(valueKinds)) entering.checks[kind] = [check];
     return entering;
   }
 
@@ -154,7 +153,7 @@ class Compiler {
     // Up to draft 7, other keywords beside `$ref` are ignored.
     const isReference = draft <= 7 && typeof schema["$ref"] === "string";
     const { type } = schema;
-    if (type !== undefined && !isReference) restrict(node, [type].flat() as (keyof typeof kinds)[]);
+    if (type !== undefined && !isReference) restrict(node, [type].flat() as (keyof typeof valueKinds)[]);
     const found = isReference ? ["$ref"] : Object.keys(schema);
     const used = found.flatMap((name) => positions.get(name) ?? []).toSorted((a, b) => a - b);
     for (const position of used) this.#add(node, keywords[position] as KeywordTable[number], surroundings);
@@ -168,7 +167,7 @@ class Compiler {
     const isLast = name.startsWith("unevaluated");
     if (isLast) node.tracks = true;
     const checks = isLast ? node.last : node.checks;
-    for (const kind of about) (checks[kinds[kind]] ??= []).push(check);
+    for (const kind of about) (checks[valueKinds[kind]] ??= []).push(check);
   }
 
   #referred(keyword: string, reference: string, base: SchemaResource): NodeCheck<unknown> {

@@ -2,11 +2,11 @@
 import { copyOf } from "../../../base/errors.ts";
 import type { Payer } from "./budget.ts";
 import type { Keyword, KeywordTable, Surroundings } from "./keyword.ts";
-import { type NodeCheck, evaluate, evaluateAlternative, kinds, type Node } from "./node.ts";
+import { type NodeCheck, evaluate, evaluateAlternative, valueKinds, type Node } from "./node.ts";
 import type { Failure, Run } from "./run.ts";
 import { ValueTable } from "./value-table.ts";
 
-const everyKind = Object.keys(kinds) as (keyof typeof kinds)[];
+const everyKind = Object.keys(valueKinds) as (keyof typeof valueKinds)[];
 
 function any<Setting>(
   compile: (setting: Setting, surroundings: Surroundings) => NodeCheck<unknown> | undefined,

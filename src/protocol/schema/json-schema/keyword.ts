@@ -1,7 +1,7 @@
 // The types of keywords: their input when compiled, and the check that they return.
 import type { JsonObject } from "../../../base/wire/message.ts";
 import type { Payer } from "./budget.ts";
-import type { NodeCheck, kinds, Node } from "./node.ts";
+import type { Node, NodeCheck, valueKinds } from "./node.ts";
 import type { Pattern } from "./pattern.ts";
 
 /** The supported drafts, in order. */
@@ -25,7 +25,7 @@ export interface Surroundings {
 
 /** A keyword: the kinds of values that it applies to, and a function that returns its check, or undefined if there is none. */
 export interface Keyword {
-  readonly about: readonly (keyof typeof kinds)[];
+  readonly about: readonly (keyof typeof valueKinds)[];
   readonly compile: (setting: never, surroundings: Surroundings) => NodeCheck | undefined;
 }
 

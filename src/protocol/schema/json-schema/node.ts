@@ -1,9 +1,17 @@
 // A compiled schema: its types, and the checks for each type, cheap ones first. Evaluation stops at the first failure.
 import type { Run } from "./run.ts";
-import { NotJson } from "./stops.ts";
+import { NotJson } from "./budget.ts";
 
 /** The kinds of JSON values, as positions in the tables below. */
-export const kinds = { null: 0, boolean: 1, number: 2, integer: 3, string: 4, array: 5, object: 6 } as const;
+export const valueKinds = {
+  null: 0,
+  boolean: 1,
+  number: 2,
+  integer: 3,
+  string: 4,
+  array: 5,
+  object: 6,
+} as const;
 const articles = ["null", "a boolean", "a number", "an integer", "a string", "an array", "an object"];
 
 /** The members or indexes of one value that schemas have evaluated so far; `true` means all of them. */
@@ -31,18 +39,18 @@ export function makeNode(): Node {
   return { types: everyType, typeProblems: [], checks: [], last: [], tracks: false };
 }
 
-export const anything: Node = makeNode();
-export const nothing: Node = {
+export const anyValue: Node = makeNode();
+export const noValue: Node = {
   ...makeNode(),
   types: 0,
   typeProblems: articles.map(() => "is not allowed here"),
 };
 
 /** Restricts a node to these types. */
-export function restrict(node: Node, names: readonly (keyof typeof kinds)[]): void {
-  node.types = names.reduce((bits, name) => bits | (1 << kinds[name]), 0);
-  if (names.includes("number")) node.types |= 1 << kinds.integer;
-  const wanted = names.map((name) => articles[kinds[name]]).join(" or ");
+export function restrict(node: Node, names: readonly (keyof typeof valueKinds)[]): void {
+  node.types = names.reduce((bits, name) => bits | (1 << valueKinds[name]), 0);
+  if (names.includes("number")) node.types |= 1 << valueKinds.integer;
+  const wanted = names.map((name) => articles[valueKinds[name]]).join(" or ");
   node.typeProblems = articles.map((found) => `must be ${wanted || "nothing"}, not ${found}`);
 }
 
@@ -95,18 +103,18 @@ export function evaluateAlternative(node: Node, value: unknown, run: Run, seen: 
 function kindOf(value: unknown): number {
   switch (typeof value) {
     case "string":
-      return kinds.string;
+      return valueKinds.string;
     case "number":
-      if (Number.isInteger(value)) return kinds.integer;
+      if (Number.isInteger(value)) return valueKinds.integer;
       if (!Number.isFinite(value)) throw new NotJson();
-      return kinds.number;
+      return valueKinds.number;
     case "boolean":
-      return kinds.boolean;
+      return valueKinds.boolean;
     case "object":
-      if (value === null) return kinds.null;
-      if (Array.isArray(value)) return kinds.array;
+      if (value === null) return valueKinds.null;
+      if (Array.isArray(value)) return valueKinds.array;
       if (typeof (value as { toJSON?: unknown }).toJSON === "function") throw new NotJson();
-      return kinds.object;
+      return valueKinds.object;
     default:
       throw new NotJson();
   }

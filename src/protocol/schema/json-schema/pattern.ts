@@ -1,6 +1,5 @@
 // Compiles the patterns of a schema to automatons that match in one pass; others run in the engine, on short texts only.
-import type { Payer } from "./budget.ts";
-import { InvalidKeyword } from "./invalid-keyword.ts";
+import { InvalidKeyword, type Payer } from "./budget.ts";
 import { NotLinear, type ParsedRegex, parseRegex } from "./regex-parse.ts";
 import { Automaton, type StateCache } from "./regex-automaton.ts";
 import { programSize, writeProgram } from "./regex-program.ts";

@@ -1,6 +1,5 @@
 // One validation: the steps that it has spent, its depth, and the failure that it found.
-import { measure, type Payer } from "./budget.ts";
-import { NotJson, Stopped } from "./stops.ts";
+import { measure, NotJson, type Payer, Stopped } from "./budget.ts";
 import { ValueTable } from "./value-table.ts";
 
 /** A value may take this many steps for its size, even if that exceeds the budget. */

@@ -1,6 +1,5 @@
 // Gives each JSON value a key; equal values have the same key, whatever the order of their members.
-import type { Payer } from "./budget.ts";
-import { NotJson } from "./stops.ts";
+import { NotJson, type Payer } from "./budget.ts";
 
 /** The first characters of other keys: a string that begins with one of them gets a prefix. */
 const reserved = /^["#@\d]/;

@@ -1,5 +1,5 @@
 // One timer for all periodic work; it runs only while there is something to tend.
-import type { RateLimitedLog } from "../../../diagnostics/rate-limited-log.ts";
+import type { RateLimitedLog } from "../../../base/logging/rate-limited-log.ts";
 import { inBackground } from "../../../base/async/timers.ts";
 
 /** Something that needs work about once a second. */

@@ -1,6 +1,6 @@
 // How far the client of one stream has read the session's log. The ids of its events carry this position.
-import type { LogEntry } from "../../../backplane/engine.ts";
-import { isSequence, positionOf, positionPattern, sequenceOf } from "../../../backplane/position.ts";
+import type { LogEntry } from "../../../cluster/engine/engine.ts";
+import { isSequence, positionOf, positionPattern, sequenceOf } from "../../../cluster/engine/log-entries.ts";
 import type { EventLog, StreamKind } from "./event-stream.ts";
 
 /** The position of a client in a stream, as an event id encodes it. */

@@ -1,5 +1,5 @@
 // One event stream to a client: it opens with its first event, and in a session a log makes it resumable.
-import { peerOf, type StreamEnd, type StreamEvent } from "../../../diagnostics/events.ts";
+import { peerOf, type StreamEnd, type StreamEvent } from "../../../server/diagnostics/events.ts";
 import type { Principal } from "../../../protocol/model.ts";
 import { isPast } from "../../../protocol/principal.ts";
 import { Callbacks } from "../../../base/async/callbacks.ts";

@@ -1,9 +1,9 @@
 // The GET streams of one session that this node holds: each message of the session's log goes to the one that is active there.
-import type { LogEntry } from "../../../backplane/engine.ts";
-import { sequenceOf } from "../../../backplane/position.ts";
-import { peerOf } from "../../../diagnostics/events.ts";
+import type { LogEntry } from "../../../cluster/engine/engine.ts";
+import { sequenceOf } from "../../../cluster/engine/log-entries.ts";
+import { peerOf } from "../../../server/diagnostics/events.ts";
 import type { Principal } from "../../../protocol/model.ts";
-import { isGranted } from "../../../protocol/scopes.ts";
+import { isGranted } from "../../../protocol/principal.ts";
 import type { Letter } from "../../../server/push/mailbox.ts";
 import { readSessionEntry, type Replaced, type SessionEntry } from "../../../server/push/session-entries.ts";
 import type { Connection } from "../../../server/context/connection.ts";
@@ -47,8 +47,6 @@ const noStreams: readonly GetStream[] = [];
 
 export class GetStreams {
   readonly #parts: StreamParts;
-  readonly #connection: Connection;
-  readonly #log: SessionLog;
   /** Open streams, least recently connected first. */
   #open: GetStream[] = [];
   /** Streams whose clients have disconnected and may resume them, for the dashboard. */
@@ -70,8 +68,14 @@ export class GetStreams {
 
   constructor(parts: StreamParts) {
     this.#parts = parts;
-    this.#connection = parts.connection;
-    this.#log = parts.log;
+  }
+
+  get #connection(): Connection {
+    return this.#parts.connection;
+  }
+
+  get #log(): SessionLog {
+    return this.#parts.log;
   }
 
   /** The stream that gets messages, if this node holds it. */
@@ -288,7 +292,7 @@ export class GetStreams {
       writtenTo: own.sequence,
     });
     for (const old of this.#open.filter(({ log }) => log?.start === number)) this.#drop(old);
-    // One that begins with a gap is another stream for those who look at the streams.
+    // After a gap the dashboard shows it as a new stream.
     const away = since ? this.#away.find(({ log }) => log?.start === number) : undefined;
     this.#away = this.#away.filter(({ log }) => log?.start !== number);
     const stream = away ?? new EventStream("get", responder, this.#parts, this.#parts, cursor);

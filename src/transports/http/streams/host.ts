@@ -1,5 +1,5 @@
 // The parts of an endpoint that streams need.
-import type { StreamEvent } from "../../../diagnostics/events.ts";
+import type { StreamEvent } from "../../../server/diagnostics/events.ts";
 import type { Connection } from "../../../server/context/connection.ts";
 import type { ServerPort } from "../../../server/calls/port.ts";
 import type { Heartbeat } from "../edge/heartbeat.ts";

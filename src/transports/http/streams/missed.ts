@@ -1,6 +1,6 @@
 // Reads from the log of a session what a client gets when it connects: the messages of its stream that it has missed.
-import type { LogEntry } from "../../../backplane/engine.ts";
-import { positionOf, sequenceOf, startOfLog } from "../../../backplane/position.ts";
+import type { LogEntry } from "../../../cluster/engine/engine.ts";
+import { positionOf, sequenceOf, startOfLog } from "../../../cluster/engine/log-entries.ts";
 import { readSessionEntry, type SessionEntry } from "../../../server/push/session-entries.ts";
 import type { StreamCursor } from "./cursor.ts";
 

@@ -1,11 +1,16 @@
 // The POST streams of one session whose call runs on this node, or that were resumed here after another node had them.
-import { type LogEntry, maxEntryBytes } from "../../../backplane/engine.ts";
-import { positionOf, sequenceOf, startOfLog } from "../../../backplane/position.ts";
-import { entryText, smallEntryText } from "../../../backplane/stored.ts";
-import { peerOf } from "../../../diagnostics/events.ts";
+import { type LogEntry, maxEntryBytes } from "../../../cluster/engine/engine.ts";
+import {
+  entryText,
+  positionOf,
+  sequenceOf,
+  smallEntryText,
+  startOfLog,
+} from "../../../cluster/engine/log-entries.ts";
+import { peerOf } from "../../../server/diagnostics/events.ts";
 import { errorCodes } from "../../../base/errors.ts";
 import type { Principal } from "../../../protocol/model.ts";
-import { isGranted } from "../../../protocol/scopes.ts";
+import { isGranted } from "../../../protocol/principal.ts";
 import { readSessionEntry, type SessionEntry } from "../../../server/push/session-entries.ts";
 import type { Connection } from "../../../server/context/connection.ts";
 import type { RequestId } from "../../../base/wire/message.ts";
@@ -14,7 +19,7 @@ import { eventHeaders } from "../edge/replies.ts";
 import { EventStream } from "./event-stream.ts";
 import { Cursor, type StreamCursor } from "./cursor.ts";
 import { missedOnPost } from "./missed.ts";
-import type { StreamParts, SessionLog } from "./session-log.ts";
+import type { SessionLog, StreamParts } from "./session-log.ts";
 
 type ReplyStream = EventStream<Cursor>;
 

@@ -1,12 +1,12 @@
 // The log of one session on this node: adds entries, and passes all entries on in order while a stream is open here.
-import type { Cluster, FollowedLog } from "../../../backplane/cluster.ts";
-import type { LogEntry } from "../../../backplane/engine.ts";
-import type { LogReader } from "../../../backplane/feed.ts";
+import type { Cluster, FollowedLog } from "../../../cluster/node/cluster.ts";
+import type { LogEntry } from "../../../cluster/engine/engine.ts";
+import type { LogReader } from "../../../cluster/node/feed.ts";
 import { pauseInBackground } from "../../../base/async/timers.ts";
 import { ignoreRejection } from "../../../base/async/promises.ts";
 import { HalyardError } from "../../../base/errors.ts";
-import { smallEntryText } from "../../../backplane/stored.ts";
-import { logRejection } from "../../../diagnostics/rate-limited-log.ts";
+import { smallEntryText } from "../../../cluster/engine/log-entries.ts";
+import { logRejection } from "../../../base/logging/rate-limited-log.ts";
 import { readSessionEntry, type SessionEntry } from "../../../server/push/session-entries.ts";
 
 import type { Connection } from "../../../server/context/connection.ts";

@@ -1,8 +1,8 @@
 // The streams of one session: writes the entries of the session's log to the streams of this node.
-import type { LogEntry } from "../../../backplane/engine.ts";
-import { logRejection } from "../../../diagnostics/rate-limited-log.ts";
+import type { LogEntry } from "../../../cluster/engine/engine.ts";
+import { logRejection } from "../../../base/logging/rate-limited-log.ts";
 import type { Principal } from "../../../protocol/model.ts";
-import { isGranted } from "../../../protocol/scopes.ts";
+import { isGranted } from "../../../protocol/principal.ts";
 import { Callbacks } from "../../../base/async/callbacks.ts";
 import type { Stream } from "../../../server/push/listener.ts";
 import type { Connection } from "../../../server/context/connection.ts";

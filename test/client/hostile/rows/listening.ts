@@ -1,4 +1,4 @@
-// Subscriptions: acknowledgements and changes that nobody asked for, and more of them than anybody reads.
+// Subscriptions: unrequested acknowledgements and changes, and floods of them.
 import { expect, onTestFinished } from "vitest";
 import { failing, newestLegacy } from "../../../support/http-script.ts";
 import type { ServerEnd } from "../../../support/scripted-wire.ts";

@@ -16,7 +16,7 @@ const megabyte = 1024 * 1024;
 const maxBytes = megabyte / 2;
 const limits = { maxBytes };
 
-/** Writes the text again and again, as long as somebody reads. */
+/** Writes the text again and again until the reader leaves. */
 function pour({ socket }: Asked, text: string): void {
   const write = (): void => {
     if (socket.destroyed) return;

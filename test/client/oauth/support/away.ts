@@ -1,4 +1,4 @@
-// A client whose person is away: it stops where somebody has to visit an address, and the test is that somebody.
+// A client that stops where a person has to visit an address, so that the test visits it.
 import { connect, type McpClient } from "halyard/client";
 import { oauth, type OAuth, type OAuthOptions } from "halyard/client/oauth";
 import { onTestFinished } from "vitest";

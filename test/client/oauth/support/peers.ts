@@ -32,7 +32,7 @@ async function listen(handler: RequestListener): Promise<string> {
   return `http://127.0.0.1:${(http.address() as AddressInfo).port}`;
 }
 
-/** Serves MCP with version 1 of the official SDK, to those whom `gate` lets through. */
+/** Serves MCP with version 1 of the official SDK, to callers that `gate` accepts. */
 function mountV1(app: Express, gate: RequestHandler): void {
   const serve = async (...[request, response]: Parameters<RequestHandler>): Promise<void> => {
     const server = new McpServer({ name: "official-v1", version: "1.0.0" });

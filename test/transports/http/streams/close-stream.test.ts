@@ -42,7 +42,7 @@ afterEach(async () => {
   for (const close of closing.splice(0)) await close();
 });
 
-/** A server whose tool lets its connection go, and answers when it is told to. */
+/** A server whose tool closes its connection, and returns when the test says so. */
 function slowServer(mode: "both" | "stateless" = "both"): { server: McpServer; finish: () => void } {
   const server = new McpServer({ name: "slow", version: "1.0.0" }, { mode });
   let finish = (): void => {};

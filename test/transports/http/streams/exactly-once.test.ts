@@ -91,7 +91,7 @@ test("a session gets every push exactly once and in order, however often its str
           await comeBack(follower);
           return follower.numbers.length >= follower.sent;
         });
-        // Anything that came twice would have come by now.
+        // A second copy would have arrived by now.
         await new Promise((resolve) => setImmediate(resolve));
         expect(follower.numbers).toEqual(Array.from({ length: follower.sent }, (_, at) => at + 1));
         cutsInAll += follower.cuts;

@@ -20,7 +20,7 @@ import { deferred, nextTurn, until } from "../../../support/turns.ts";
 const note = "notifications/message";
 const uri = "note:///a";
 
-/** What a client is told that may have lost something. */
+/** The notifications after a gap. */
 const gap = ["tools/list_changed", "resources/list_changed", `resources/updated ${uri}`];
 
 interface Setup {

@@ -1,4 +1,4 @@
-// Streams that can be resumed: what comes back, to whom, and what happens when it is no longer kept.
+// Resuming streams: the missed messages, which clients may resume, and what happens past the log.
 import { type JsonObject, McpServer } from "halyard";
 import type { HttpOptions } from "halyard/node";
 import { afterEach, describe, expect, test, vi } from "vitest";
