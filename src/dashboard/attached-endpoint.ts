@@ -20,7 +20,7 @@ export class AttachedEndpoint {
     this.endpoint = endpoint;
     this.#settings = settings;
     this.window = windowOf(endpoint.server);
-    // The plot of calls begins with the last five minutes, so they are counted before a page is open.
+    // Begins to count calls, so that a page has the last minutes when it is opened.
     this.window.recent();
     this.#answering = new Answering(new ServedNode(this.window, () => this.#nodeOptions()));
   }

@@ -12,7 +12,7 @@ import { Follows } from "./follow/follows.ts";
 import { Inside } from "./inside/inside.ts";
 import { ClusterNodes, type WindowNodes } from "./inside/nodes.ts";
 import { type Observer, Observers } from "./inside/observers.ts";
-import type { RecentCalls } from "./inside/recent-calls.ts";
+import { type RecentCalls, RecentCounts } from "./inside/recent-calls.ts";
 import { RunningCalls } from "./inside/running-calls.ts";
 import { Snapshots } from "./snapshot/snapshots.ts";
 import type { SnapshotOptions, SnapshotPage, Views, WindowCounts } from "./snapshot/views.ts";
@@ -29,7 +29,8 @@ export interface WindowServer {
 
 /**
  * Looks inside one server while it runs: what happens, what is open, what one client sends and gets. Nothing of it costs anything
- * until you use it. From the first use of anything but `observe` on, the server lists its running calls, and counts those that end.
+ * until you use it. From the first use of anything but `observe` and `recent` on, the server keeps a list of its
+ * running calls.
  */
 export interface ServerWindow {
   readonly server: WindowServer;
@@ -41,7 +42,7 @@ export interface ServerWindow {
   observe(observer: Observer): () => void;
   /** Counts what is open on this node. Costs little, however much that is. */
   counts(): WindowCounts;
-  /** Counts the calls of the last five minutes, second by second, from the first use of anything but `observe` on. */
+  /** Returns how many calls ended and failed in each second of the last five minutes. Counting begins when you first call this. */
   recent(): RecentCalls;
   /**
    * Returns one page of what is open on this node: `sessions`, `streams`, `subscriptions`, `calls`, `tasks`, `tools` or `nodes`. Rows
@@ -109,6 +110,7 @@ class OpenWindow implements ServerWindow {
   readonly #snapshots: Snapshots;
   readonly #follows: Follows;
   readonly #around: Around;
+  #recent: RecentCounts | undefined;
 
   constructor(port: ServerPort, core: Inside["core"]) {
     const { settings, info, cluster } = core;
@@ -141,8 +143,9 @@ class OpenWindow implements ServerWindow {
   }
 
   recent(): RecentCalls {
-    this.#listCalls();
-    return this.#inside.calls.recent.read();
+    const { core } = this.#inside;
+    core.window.counter = this.#recent ??= new RecentCounts();
+    return this.#recent.read();
   }
 
   snapshot<Kind extends keyof Views>(kind: Kind, options: SnapshotOptions = {}): SnapshotPage<Views[Kind]> {
@@ -177,8 +180,6 @@ class OpenWindow implements ServerWindow {
   /** Lists running calls from now on: those that run already are not known. */
   #listCalls(): void {
     const { core, calls } = this.#inside;
-    if (core.window.calls === calls) return;
-    calls.recent.begin();
     core.window.calls = calls;
   }
 

@@ -1,15 +1,15 @@
 // The last calls and the last ones that failed, with their inputs and results, while a page is open. All of it is bounded.
 import { copyOf } from "../../base/errors.ts";
 import { sizeOf } from "../../base/wire/size.ts";
+import { randomId } from "../../base/wire/crypto.ts";
 import {
-  type TaskEvent,
   type AroundCall,
   type CallEnd,
   describePeer,
   type KnownPeer,
+  type TaskEvent,
   withoutSecrets,
 } from "../../window/index.ts";
-import { randomId } from "../../base/wire/crypto.ts";
 import type { CallDetails, CallRow, KeptText } from "../answers.ts";
 import { Newest } from "./newest.ts";
 import { cut, cutSubject } from "./texts.ts";

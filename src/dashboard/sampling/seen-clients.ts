@@ -1,5 +1,5 @@
 // The modern clients that called while a page is open: they have no session by which to list them.
-import { type RequestEvent, describePeer, type PeerView } from "../../window/index.ts";
+import { describePeer, type PeerView, type RequestEvent } from "../../window/index.ts";
 import { Newest } from "./newest.ts";
 import { cut } from "./texts.ts";
 

@@ -194,6 +194,7 @@ function close(
   started: number | undefined,
 ): Answering<RpcResponse> {
   call.finish();
+  if (!call.row.stream) core.window.counter?.count(response);
   if (started !== undefined) report(core, call, response, performance.now() - started);
   if (call.cancelled) return undefined;
   return call.hasJustReported ? afterReports(response) : response;

@@ -23,9 +23,15 @@ export type CallAnswer = RpcResponse | undefined | Promise<RpcResponse | undefin
 /** Runs code around a call. It calls `run` exactly once, and returns what `run` returns. */
 export type AroundCalls = (call: Call, run: () => CallAnswer) => CallAnswer;
 
+/** Counts the calls that end, listen requests apart. */
+export interface CallCounter {
+  count(response: RpcResponse): void;
+}
+
 /** Set by a window, and read for each call. */
 export interface WindowSeam {
   calls?: CallTracker | undefined;
+  counter?: CallCounter | undefined;
   connections?: ConnectionWatch | undefined;
   around?: AroundCalls | undefined;
 }

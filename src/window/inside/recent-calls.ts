@@ -1,4 +1,7 @@
-// How many calls ended, and failed, in each of the last seconds: counted without a timer, once a window is in use.
+// How many calls ended, and failed, in each of the last seconds: counted without a timer.
+import type { RpcResponse } from "../../base/wire/message.ts";
+import { isError } from "../../server/calls/outcome.ts";
+import type { CallCounter } from "../../server/calls/window-seam.ts";
 
 /** How many calls ended in each of the last complete seconds, listen requests apart: up to five minutes, oldest first. */
 export interface RecentCalls {
@@ -15,23 +18,17 @@ const keptSeconds = 300;
 const slots = keptSeconds + 1;
 
 /** The counts of one second take 16 bytes, and counting a call some nanoseconds. */
-export class RecentCounts {
+export class RecentCounts implements CallCounter {
   /** The difference to the wall clock at the beginning: the clock may be set later. */
   readonly #ahead = Date.now() - performance.now();
   readonly #seconds = new Float64Array(slots);
   readonly #calls = new Uint32Array(slots);
   readonly #errors = new Uint32Array(slots);
-  /** The first complete second. */
-  #from = Number.POSITIVE_INFINITY;
+  readonly #from = this.#secondAt(performance.now()) + 1;
 
-  /** Counts from now on. */
-  begin(): void {
-    this.#from = this.#secondAt(performance.now()) + 1;
-  }
-
-  /** Counts a call that ended at this time of the monotonic clock. */
-  add(at: number, isError: boolean): void {
-    const second = this.#secondAt(at);
+  /** Counts a call that ends now. */
+  count(response: RpcResponse): void {
+    const second = this.#secondAt(performance.now());
     const slot = second % slots;
     if (this.#seconds[slot] !== second) {
       this.#seconds[slot] = second;
@@ -39,7 +36,7 @@ export class RecentCounts {
       this.#errors[slot] = 0;
     }
     this.#calls[slot]! += 1;
-    if (isError) this.#errors[slot]! += 1;
+    if (isError(response)) this.#errors[slot]! += 1;
   }
 
   /** The complete seconds, oldest first. */

@@ -2,11 +2,10 @@
 import type { RpcResponse } from "../../base/wire/message.ts";
 import type { Implementation } from "../../protocol/model.ts";
 import type { Call } from "../../server/calls/call.ts";
-import { type CallOutcome, isError, outcomeOf } from "../../server/calls/outcome.ts";
+import { type CallOutcome, outcomeOf } from "../../server/calls/outcome.ts";
 import type { CallTracker } from "../../server/calls/window-seam.ts";
 import type { Connection } from "../../server/context/connection.ts";
 import { keptClient } from "./peers.ts";
-import { RecentCounts } from "./recent-calls.ts";
 
 /** A running call. */
 export interface Running {
@@ -34,7 +33,6 @@ export class RunningCalls implements CallTracker {
   readonly #calledAt = new WeakMap<Connection, number>();
   readonly #ids = new WeakMap<object, number>();
   readonly #onEnd = new Map<Call, OnEnd>();
-  readonly recent: RecentCounts = new RecentCounts();
   readonly #events: CallEvents;
   #lastId = 0;
   #streams = 0;
@@ -95,7 +93,6 @@ export class RunningCalls implements CallTracker {
     if (running === undefined) return;
     this.#running.delete(call);
     if (call.row.stream) this.#streams--;
-    else this.recent.add(running.startedAt + durationMs, isError(response));
     const isFollowed = call.exchange.connection.follower !== undefined;
     const onEnd = this.#onEnd.get(call);
     if (!isFollowed && onEnd === undefined) return;
