@@ -153,7 +153,10 @@ function compileVariable(
   return operator.reserved ? list : literal(draft, "", list, loop(true));
 }
 
-/** `idle` is the state before the first variable with a value, `started` after it. Both prefer a present variable. */
+/**
+ * Matches `{a,b}` with any of the variables missing: `idle` is where it continues before the first one that is there, `started`
+ * after it. Both try first that the variable is there.
+ */
 function compileExpression(
   draft: Draft,
   variables: readonly Variable[],

@@ -42,7 +42,7 @@ export interface RpcSuccess {
 /** The response to a request that failed. */
 export interface RpcFailure {
   readonly jsonrpc: "2.0";
-  /** Missing, or null before 2025-11-25, if the request had no readable id. */
+  /** Missing, or null for older revisions, if the request had no readable id. */
   readonly id?: RequestId | null;
   readonly error: RpcError;
 }

@@ -162,7 +162,7 @@ export class NatsEngine implements Engine {
     await this.#setClock();
   }
 
-  /** While another node creates a stream, the server lists it a moment before it accepts messages. */
+  /** Reads the time of the server. Retries, because a stream that another node has just created does not accept messages at once. */
   async #setClock(): Promise<void> {
     for (let pauseMs = shortestPauseMs; ; pauseMs *= 2) {
       try {

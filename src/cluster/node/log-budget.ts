@@ -105,7 +105,7 @@ export class LogBudget implements LogCounter {
     this.#room.makeRoom((given) => this.removed(given));
   }
 
-  /** Keeps logs counted for longer, because this node follows them. */
+  /** Counts these logs for `leftMs` more, because this node still follows them. */
   kept(logs: readonly string[], leftMs: number): void {
     const { node } = this.#host;
     const now = performance.now();

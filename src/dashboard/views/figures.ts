@@ -42,7 +42,7 @@ const countNames: readonly (keyof Counts)[] = [
   "keptBytes",
 ];
 
-/** The memory of this process, where there is one. */
+/** The memory of this process; undefined in a Worker. It is kept for a moment, because reading it is slow. */
 const memory = {
   bytes: undefined as number | undefined,
   readAt: Number.NEGATIVE_INFINITY,

@@ -136,7 +136,7 @@ export function audio(data: Uint8Array | string, mimeType: string): AudioContent
 }
 
 function encoded(data: Uint8Array | string): string {
-  // Anything else stays as it is, so that the check of the result names its place.
+  // Anything else stays as it is: the check of the result rejects it, and says where it is.
   return ArrayBuffer.isView(data) ? toBase64(data) : data;
 }
 

@@ -79,7 +79,7 @@ export interface TaskView extends PeerView {
   readonly statusMessage: string | undefined;
   /** Since its call began, in milliseconds. */
   readonly ageMs: number;
-  /** How long it is stored, in milliseconds. */
+  /** How long the task is stored after its creation, in milliseconds. */
   readonly ttlMs: number;
 }
 
