@@ -60,7 +60,7 @@ export function makeHarbour(dice: Dice, options: ServerOptions = {}): McpServer 
     },
     async ({ from, to }, ctx) => {
       await work(320, ctx.signal);
-      if (dice.isOneIn(9)) throw new Error("The chart is torn");
+      if (dice.isOneIn(9)) throw tornChart();
       return `${from}, Fedje, Utvær, ${to}`;
     },
   );
@@ -135,4 +135,11 @@ export function makeHarbour(dice: Dice, options: ServerOptions = {}): McpServer 
     ({ ship }) => `Brief the pilot of ${ship} about wind, tide and traffic.`,
   );
   return server;
+}
+
+/** An exception whose stack names no folder of this machine. */
+function tornChart(): Error {
+  const error = new Error("The chart is torn");
+  error.stack = `${String(error)}\n    at plotRoute (file:///srv/harbour/route.js:63:11)\n    at file:///srv/harbour/server.js:41:24`;
+  return error;
 }
