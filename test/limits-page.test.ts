@@ -265,7 +265,7 @@ async function probeId(limit: number): Promise<void> {
 
 async function probeClient(limit: number): Promise<void> {
   const named = (name: string): object => ({ name, version: "1" });
-  const most = limit - JSON.stringify([named(""), {}]).length;
+  const most = limit - JSON.stringify(named("")).length - JSON.stringify({}).length;
   const introduce = (length: number): Promise<unknown> => {
     const clientInfo = named("a".repeat(length));
     const peer = new RawPeer(new McpServer(info), "2025-11-25");

@@ -567,6 +567,7 @@ describe("public entries", () => {
         "PeerEnd",
         "PeerView",
         "PushEvent",
+        "RecentCalls",
         "RefusalEvent",
         "RequestEvent",
         "ServerEvent",

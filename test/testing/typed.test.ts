@@ -167,7 +167,7 @@ describe.each(asking)("a tool that asks, under %s", (revision) => {
 
   test("names the option to pass if the client declares elicitation, and nothing answers", async () => {
     const client = await opened(noteServer(), { revision, capabilities: { elicitation: {} } });
-    await expect(client.callTool("ask", {}, { timeoutMs: 50 })).rejects.toThrow(
+    await expect(client.callTool("ask", {}, { timeoutMs: 400 })).rejects.toThrow(
       /^The server sent elicitation\/create, and the test client has no answer: pass onElicit to connect$/,
     );
   });
