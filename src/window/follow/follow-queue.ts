@@ -31,14 +31,23 @@ export class FollowQueue {
   }
 
   add(item: Followed): void {
+    const size = sizeOf(item);
+    // Only a follower that is busy loses what fits.
+    if (!this.#hasRoomFor(1, size)) this.deliver();
     this.#waiting.push(item);
-    this.#characters += sizeOf(item);
-    while (this.#waiting.length > this.#maxWaiting || this.#characters > this.#maxCharacters) {
+    this.#characters += size;
+    while (!this.#hasRoomFor(0, 0)) {
       const oldest = this.#waiting.shift();
       if (oldest === undefined) return;
       this.#characters -= sizeOf(oldest);
       this.#dropped++;
     }
+  }
+
+  #hasRoomFor(items: number, characters: number): boolean {
+    return (
+      this.#waiting.length + items <= this.#maxWaiting && this.#characters + characters <= this.#maxCharacters
+    );
   }
 
   /** Adds a batch of another queue, and what that one has dropped. */
