@@ -287,5 +287,5 @@ export class MemoryEngine implements Engine {
 
 function endOf(ttlMs: number | undefined): number {
   // Whole, because a fraction takes memory of its own.
-  return Math.ceil(performance.now() + (ttlMs ?? Number.POSITIVE_INFINITY));
+  return Math.floor(performance.now() + (ttlMs ?? Number.POSITIVE_INFINITY));
 }
