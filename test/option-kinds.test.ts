@@ -34,7 +34,7 @@ const mayBePast = /\bexpiresInSeconds$/;
 const noTimer = /\bcache\b.*ttlMs$/;
 /** Texts that may be empty, or whose emptiness is a matter of the value and not of its kind. */
 const mayBeEmpty =
-  /(?:^|\.)(?:title|description|instructions|websiteUrl|mimeType|audience|resourceName|logger|systemPrompt|caller|uri|content|cursor)$|^roots\.name$/;
+  /(?:^|\.)(?:title|description|instructions|websiteUrl|mimeType|audience|resourceName|logger|systemPrompt|caller|uri|content|cursor|search)$|^roots\.name$/;
 /** What holds anything: the author's own values, ids that a test sends as they are, and schemas, which say themselves what is wrong with them. */
 const isAnything = /^id$|(?:^|\.)(?:structured|input|output|arguments|params|result|principal|privateKey)$/;
 

@@ -179,7 +179,7 @@ describe("records that are invalid", () => {
   const bad: Readonly<Record<string, (record: Record<string, unknown>) => unknown>> = {
     "no JSON": () => undefined,
     "another id": (record) => ({ ...record, id: "another" }),
-    "no capabilities": (record) => ({ ...record, clientCapabilities: undefined }),
+    "capabilities that are not an object": (record) => ({ ...record, clientCapabilities: "[]" }),
     "a revision that the server does not support": (record) => ({ ...record, revision: "1999-01-01" }),
     "a modern revision": (record) => ({ ...record, revision: "2026-07-28" }),
     "a principal that is none": (record) => ({ ...record, principal: { issuer: 1 } }),

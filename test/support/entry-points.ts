@@ -14,6 +14,7 @@ import { redisBackplane } from "halyard/redis";
 import { serveStdio } from "halyard/stdio";
 import { connect } from "halyard/testing";
 import { Connection, Pipe, portOf } from "halyard/transport";
+import { windowOf } from "halyard/window";
 import { makeServer } from "./catalogue.ts";
 
 export interface EntryPoint {
@@ -94,6 +95,14 @@ export const entryPoints: Readonly<Record<string, EntryPoint>> = {
     type: ["src/transports/http/options.ts", "HttpOptions"],
   },
   dashboard: { give: dashboard, type: ["src/dashboard/options.ts", "DashboardOptions"] },
+  "window.snapshot": {
+    give: (options) => windowOf(new McpServer(info)).snapshot("sessions", options),
+    type: ["src/window/snapshot/views.ts", "SnapshotOptions"],
+  },
+  "window.follow": {
+    give: (options) => windowOf(new McpServer(info)).follow(options, () => {}),
+    type: ["src/window/follow/followed.ts", "FollowOptions"],
+  },
   serveStdio: {
     give: (options) => serveStdio(new McpServer(info), options),
     needed: streams,
