@@ -83,6 +83,10 @@ const resourceUri = 'must be the URI of a resource, such as "note:///groceries"'
 const options = "options must be an object";
 
 const mistakes: Readonly<Record<string, readonly [write: () => unknown, read: string]>> = {
+  "a token in place of the options": [
+    () => connect("http://127.0.0.1:1/mcp", "sk-live-secret" as Untyped),
+    `connect: ${options}`,
+  ],
   "a template's handler that takes the variables": [
     inTemplate(({ name }: Untyped) => name.toUpperCase()),
     `args has no name: use args.params.name: ${usage}`,

@@ -27,7 +27,9 @@ export function checkOptions(place: OptionsPlace, given: unknown, known: Table, 
   const fail = (field: string, problem: string): never => {
     throw new ConfigurationError(place.code ?? "INVALID_OPTION", { subject: place.subject, field }, problem);
   };
-  const wrong = isPlain(given) ? undefined : problemOf(optionsOf(known, place.such), given);
+  // A text in place of the options may be a token.
+  const isSecret = typeof given === "string" && Object.values(known).some((kind) => kind?.isSecret);
+  const wrong = isPlain(given) ? undefined : problemOf({ ...optionsOf(known, place.such), isSecret }, given);
   if (wrong !== undefined) return fail("options", wrong);
   const values = given as Readonly<Record<string, unknown>>;
   for (const name of Object.keys(values)) {

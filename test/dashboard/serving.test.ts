@@ -45,6 +45,18 @@ describe("serveHttp", () => {
     expect(page.url).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/#token=[\w-]{32}$/);
   });
 
+  test("names the address of the page in the 404 for /dashboard at the endpoint", async () => {
+    const { url, close } = await serveHttp(new McpServer(info), {
+      port: 0,
+      dashboard: dashboard({ port: 0, onOpen: () => {} }),
+    });
+    onTestFinished(() => close());
+    const response = await fetch(new URL("/dashboard", url));
+    expect(await response.text()).toContain(
+      "Not found: the MCP endpoint is at /mcp, and the dashboard at the address that the server prints when it starts",
+    );
+  });
+
   test("prints no token that you passed, since that may be in use for long", async () => {
     const print = vi.spyOn(console, "error").mockImplementation(() => {});
     onTestFinished(() => print.mockRestore());

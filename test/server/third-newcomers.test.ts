@@ -153,6 +153,11 @@ describe("a mistake in a result", () => {
     ],
     [`${invalid} structuredContent.list[1] is NaN, ${send}`, {}, { structuredContent: { list: [1, NaN] } }],
     [
+      `${mismatch} must be an object, not a string; return the value that output describes, or result({ content, structured }) to add a text`,
+      { output: { type: "object", properties: { celsius: { type: "number" } } } },
+      "21 degrees",
+    ],
+    [
       `${mismatch} must be an object, not a string; it is a JSON text: return the value itself`,
       { output: { type: "object" } },
       '{"n":1}',

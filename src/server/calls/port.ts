@@ -203,9 +203,17 @@ export function openedBy(server: Servable | ServerPort, subject: string): Opened
 function whyNoPort(server: unknown): string {
   if (typeof server === "object" && server !== null && mark in server)
     return "comes from another copy of halyard: install one copy, so that McpServer and transports share it (see npm ls halyard)";
+  if (isRequest(server))
+    return "is a request: call nodeHandler(server) or fetchHandler(server) once, and mount what it returns";
   if (hasMethods(server, "listen"))
     return "listens itself: pass the McpServer here, or mount nodeHandler(server) in it";
   if (typeof server === "function" && !isClass(server))
     return "is a function: pass the McpServer itself, which serves every client";
   return mismatch("an McpServer of halyard", server);
+}
+
+/** A `Request`, or an `IncomingMessage` of `node:http`. */
+function isRequest(value: unknown): boolean {
+  const { method, url, headers } = (value ?? {}) as { method?: unknown; url?: unknown; headers?: unknown };
+  return typeof method === "string" && typeof url === "string" && typeof headers === "object";
 }

@@ -71,17 +71,22 @@ export const describedFields: Known<Described & { handler: AnyHandler }> = {
 /** Completers by the name of what they complete. */
 export const completers: Kind<never> = {
   is: (value) => isPlain(value) && Object.values(value).every((each) => each === undefined || func.is(each)),
-  mustBe: "an object of functions by name",
+  mustBe: "an object of functions by name, such as { city: (typed) => […] }",
 };
 
 /** Field names of other packages, and the fields that replace them. */
 const namesHere: ReadonlyMap<string, readonly string[]> = new Map([
   ["inputSchema", ["input", "arguments"]],
+  ["schema", ["input", "arguments"]],
+  ["args", ["arguments", "input"]],
+  ["params", ["arguments", "input"]],
   ["parameters", ["input", "arguments"]],
   ["argsSchema", ["arguments", "input"]],
   ["input", ["arguments"]],
   ["arguments", ["input"]],
   ["outputSchema", ["output"]],
+  ["result", ["output"]],
+  ["returns", ["output"]],
   ["cacheHint", ["cache"]],
 ]);
 

@@ -217,14 +217,16 @@ function checkOutput(tool: CompiledTool, schema: CompiledSchema, returned: unkno
     const isDoubtful = given === undefined && looksLikeResult(returned);
     const issues = [...outcome.issues];
     if (isDoubtful) issues.push(meantAsValue);
-    if (typeof value === "string" && /^\s*[[{]/.test(value))
-      issues.push("it is a JSON text: return the value itself");
+    if (typeof value === "string" && /^\s*[[{]/.test(value)) issues.push(jsonText);
+    else if (typeof value === "string" && propertiesOf(schema.json).size > 0) issues.push(textAlone);
     throw cannotSend(problem, issues.join("; "), call);
   };
   const outcome = schema.validate(value);
   return outcome instanceof Promise ? outcome.then(toResult) : toResult(outcome);
 }
 
+const jsonText = "it is a JSON text: return the value itself";
+const textAlone = "return the value that output describes, or result({ content, structured }) to add a text";
 const meantAsValue =
   "output declares content or structuredContent, so the object counts as the value: return result({ … }) for a full result";
 

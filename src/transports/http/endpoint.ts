@@ -260,7 +260,9 @@ function warnOfMany(server: ServerPort): void {
 const onceForAll = "call fetchHandler() or nodeHandler() once, and not for each request";
 
 /** Names the paths that are served, and the option that moves them to the requested path. */
-function notFound(requested: string, { path, health }: HttpSettings): string {
+function notFound(requested: string, { path, health, dashboard }: HttpSettings): string {
+  if (dashboard !== undefined && requested.includes("dashboard"))
+    return `Not found: the MCP endpoint is at ${path}, and the dashboard at the address that the server prints when it starts`;
   if (health === undefined)
     return `Not found: the MCP endpoint is at ${path}. If you mount it at ${requested}, pass path: "${requested}"`;
   const remedy = `To serve one of them at ${requested}, pass path: "${requested}" or health: "${requested}"`;

@@ -209,6 +209,14 @@ describe("what other packages take", () => {
       'prompt "x": argsSchema is called arguments here',
       (server) => server.prompt("x", { argsSchema: shape }, run),
     ],
+    ['prompt "x": args is called arguments here', (server) => server.prompt("x", { args: shape }, run)],
+    [
+      'tool "x": args is called input here',
+      (server) => server.tool("x", { args: { code: z.string() } }, run),
+    ],
+    ['tool "x": params is called input here', (server) => server.tool("x", { params: shape }, run)],
+    ['tool "x": schema is called input here', (server) => server.tool("x", { schema: shape }, run)],
+    ['tool "x": returns is called output here', (server) => server.tool("x", { returns: shape }, run)],
     ['prompt "x": input is called arguments here', (server) => server.prompt("x", { input: shape }, run)],
     ['tool "x": arguments is called input here', (server) => server.tool("x", { arguments: shape }, run)],
     [

@@ -128,6 +128,11 @@ const atStart: readonly [name: string, write: () => unknown, read: string][] = [
     "HTTP: server listens itself: pass the McpServer here, or mount nodeHandler(server) in it",
   ],
   [
+    "a request instead of a server, since the handler is made for each request",
+    () => nodeHandler(any({ method: "POST", url: "/mcp", headers: {} })),
+    "HTTP: server is a request: call nodeHandler(server) or fetchHandler(server) once, and mount what it returns",
+  ],
+  [
     "a server of HTTP as an option",
     serve({ server: createServer() }),
     "HTTP: server is not an option: nodeHandler(server) is a listener for a server of your own",
