@@ -10,7 +10,7 @@ import { fastify } from "fastify";
 import { describe, expect, onTestFinished, test } from "vitest";
 import * as z from "zod";
 import { call, makeServer, open, refusal } from "../support/catalogue.ts";
-import type { LogEntry } from "../support/log.ts";
+import { type LogEntry, recordingLogger } from "../support/log.ts";
 import { type Cell, cells } from "../support/matrix.ts";
 import { until } from "../support/turns.ts";
 
@@ -79,6 +79,20 @@ test.each<[message: string, options: unknown]>([
   await expect(serveStdio(makeServer().server, options as Untyped)).rejects.toThrow(
     expect.objectContaining({ message }),
   );
+});
+
+test("serveStdio in a terminal says what starts the program", async () => {
+  const logger = recordingLogger();
+  const input = Object.assign(new PassThrough(), { isTTY: true });
+  const server = new McpServer(info, { logger });
+  const stdio = await serveStdio(server, { input, output: new PassThrough() });
+  expect(logger.entries.map(({ level, message }) => [level, message])).toEqual([
+    [
+      "warn",
+      "serveStdio reads messages from a terminal: add this program to an MCP client, which starts it, or serve it with serveHttp",
+    ],
+  ]);
+  await stdio.close();
 });
 
 describe("a request of a browser or an old client", () => {

@@ -85,6 +85,9 @@ export async function serveStdio(server: Servable, options: StdioOptions = {}): 
   return stdio;
 }
 
+const terminal =
+  "serveStdio reads messages from a terminal: add this program to an MCP client, which starts it, or serve it with serveHttp";
+
 class Stdio implements StdioServer {
   readonly closed: Promise<void>;
   readonly #input: Readable;
@@ -142,6 +145,7 @@ class Stdio implements StdioServer {
 
   start(): void {
     outliveStderr();
+    if ("isTTY" in this.#input && this.#input.isTTY === true) this.#logger.warn(terminal);
     this.#input.on("data", (chunk: Buffer | string) => {
       this.#decoder.feed(typeof chunk === "string" ? Buffer.from(chunk) : chunk);
       this.#lines.give();
