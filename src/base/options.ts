@@ -22,14 +22,18 @@ export interface OptionsPlace {
   readonly problem?: (field: string, value: unknown) => string | undefined;
 }
 
+/** The kind of all options together. A text in their place is not shown where it may be a token. */
+function wholeOf({ such }: OptionsPlace, given: unknown, known: Table): Kind {
+  const isSecret = typeof given === "string" && Object.values(known).some((kind) => kind?.isSecret);
+  return { ...optionsOf(known, such), isSecret };
+}
+
 /** Throws for the first option in `given`, at any depth, that `known` does not have, is of another kind there, or is missing. */
 export function checkOptions(place: OptionsPlace, given: unknown, known: Table, path = ""): void {
   const fail = (field: string, problem: string): never => {
     throw new ConfigurationError(place.code ?? "INVALID_OPTION", { subject: place.subject, field }, problem);
   };
-  // A text in place of the options may be a token.
-  const isSecret = typeof given === "string" && Object.values(known).some((kind) => kind?.isSecret);
-  const wrong = isPlain(given) ? undefined : problemOf({ ...optionsOf(known, place.such), isSecret }, given);
+  const wrong = isPlain(given) ? undefined : problemOf(wholeOf(place, given, known), given);
   if (wrong !== undefined) return fail("options", wrong);
   const values = given as Readonly<Record<string, unknown>>;
   for (const name of Object.keys(values)) {
