@@ -1,5 +1,6 @@
 // Hooks that run around calls, with what is known of a call, and how it ended.
 import { isThenable } from "../base/async/promises.ts";
+import { clip } from "../base/errors.ts";
 import type { JsonObject, RpcResponse } from "../base/wire/message.ts";
 import { RateLimitedLog } from "../base/logging/rate-limited-log.ts";
 import type { Logger } from "../base/logging/logger.ts";
@@ -9,9 +10,10 @@ import type { Call } from "../server/calls/call.ts";
 import { subjectOf } from "../server/calls/failure.ts";
 import type { CallOutcome } from "../server/calls/outcome.ts";
 import type { CallAnswer, WindowSeam } from "../server/calls/window-seam.ts";
+import { copyLater } from "./frozen-copies.ts";
 import type { RunningCalls } from "./inside/running-calls.ts";
 
-/** A call that is about to run. */
+/** A call that is about to run: a copy, frozen at every depth, so writing to it throws. Change a call with `server.use()`. */
 export interface AroundCall {
   readonly method: string;
   /** The name of the tool or prompt, or the URI of the resource. */
@@ -20,9 +22,9 @@ export interface AroundCall {
   readonly requestId: string | number;
   readonly revision: string;
   readonly era: "modern" | "legacy";
-  /** The `_meta` of the request, for example with `traceparent`. */
+  /** The `_meta` of the request, for example with `traceparent`. Copied when you first read it. */
   readonly meta: JsonObject;
-  /** The parameters of the request, as the client sent them. */
+  /** The parameters of the request, as the client sent them. Copied when you first read them. */
   readonly params: JsonObject;
   readonly transport: string;
   /** The id of the legacy session. */
@@ -37,7 +39,7 @@ export interface AroundCall {
   readonly address: string | undefined;
 }
 
-/** How a call ended. */
+/** How a call ended. Frozen, like the call: change a result with `server.use()`. */
 export interface CallEnd {
   /** A result with `isError` counts as an error, too. */
   readonly outcome: "ok" | "error" | "cancelled";
@@ -47,9 +49,9 @@ export interface CallEnd {
   readonly errorId: string | undefined;
   /** Why it failed, as the client sees it. */
   readonly reason: string | undefined;
-  /** What the handler or middleware threw. */
+  /** What the handler or middleware threw: the value itself, not a copy. */
   readonly error: unknown;
-  /** What the client gets. Do not change it. */
+  /** What the client gets. Copied when you first read it. */
   readonly response: RpcResponse;
   /** The id of the task that the call has become, whose handler is still running. */
   readonly task: string | undefined;
@@ -58,7 +60,8 @@ export interface CallEnd {
 
 /**
  * Runs around a call. Call `run` once: it runs middleware and handler at once, so that they inherit the async context, and resolves
- * when the client has its answer. It never rejects. What the hook throws is logged, and does not affect the call.
+ * when the client has its answer. It never rejects. What the hook throws is logged, and the call runs all the same: refuse calls with
+ * `server.use()`.
  */
 export type AroundHook = (call: AroundCall, run: () => Promise<CallEnd>) => void | Promise<unknown>;
 
@@ -116,10 +119,10 @@ export class Around {
     try {
       returned = hook(told, run);
     } catch (error) {
-      this.#failed(error);
+      this.#failed(error, told, isRun);
     }
     const pending = isThenable(returned) ? Promise.resolve(returned) : undefined;
-    pending?.catch((error: unknown) => this.#failed(error));
+    pending?.catch((error: unknown) => this.#failed(error, told, isRun));
     if (isRun) return answering;
     // The hook waits for something first, or it has ended without running the call.
     if (pending === undefined) {
@@ -132,8 +135,11 @@ export class Around {
     });
   }
 
-  #failed(error: unknown): void {
-    this.#log.error("A hook around calls failed", { error });
+  #failed(error: unknown, { method, name }: AroundCall, isRun: boolean): void {
+    const what = "A hook around calls failed";
+    if (isRun) return this.#log.error(what, { error });
+    const call = name === undefined ? method : `${method} ${JSON.stringify(clip(name))}`;
+    this.#log.error(`${what}, and ${call} ran all the same: to refuse a call, use server.use()`, { error });
   }
 }
 
@@ -149,30 +155,51 @@ function attempt(run: Run): CallAnswer {
 }
 
 function describe(call: Call): AroundCall {
-  const { method, id, revision, era, meta, params, transport, session, principal, caller, client } = call;
-  return {
+  const { method, id, revision, era, transport, session, principal, caller } = call;
+  const meta = copyLater(call.meta);
+  const params = copyLater(call.params);
+  const client = copyLater(call.client);
+  return Object.freeze({
     method,
     name: subjectOf(call),
     requestId: id,
     revision,
     era,
-    meta,
-    params,
+    get meta() {
+      return meta();
+    },
+    get params() {
+      return params();
+    },
     transport,
     session,
-    principal: identityOf(principal),
+    principal: Object.freeze(identityOf(principal)),
     caller,
-    client,
+    get client() {
+      return client();
+    },
     address: call.address,
-  };
+  });
 }
 
 function endOf(
   call: Call,
   { outcome, errorCode, errorId, reason }: CallOutcome,
-  response: RpcResponse,
+  answer: RpcResponse,
   durationMs: number,
 ): CallEnd {
   const { taskId: task, failed } = call;
-  return { outcome, errorCode, errorId, reason, error: failed?.error, response, task, durationMs };
+  const response = copyLater(answer);
+  return Object.freeze({
+    outcome,
+    errorCode,
+    errorId,
+    reason,
+    error: failed?.error,
+    get response() {
+      return response();
+    },
+    task,
+    durationMs,
+  });
 }
