@@ -203,6 +203,8 @@ export function openedBy(server: Servable | ServerPort, subject: string): Opened
 function whyNoPort(server: unknown): string {
   if (typeof server === "object" && server !== null && mark in server)
     return "comes from another copy of halyard: install one copy, so that McpServer and transports share it (see npm ls halyard)";
+  if (hasMethods(server, "listen", "callTool"))
+    return "is an McpClient, but windows and transports belong to a server: pass the McpServer";
   if (hasMethods(server, "listen"))
     return "listens itself: pass the McpServer here, or mount nodeHandler(server) in it";
   if (typeof server === "function" && !isClass(server))
