@@ -1,8 +1,7 @@
 // The window of a server: the one place to look inside while it runs.
-import { checkOptions } from "../base/options.ts";
-import { filledText, flag, func, type Known, listOf, text, wholeNumber } from "../base/kinds.ts";
 import type { Logger } from "../base/logging/logger.ts";
 import { openedBy, type Servable, type ServerPort } from "../server/calls/port.ts";
+import { checkEnd, checkFollow, checkHook, checkObserver, checkSnapshot } from "./arguments.ts";
 import { Around, type AroundHook } from "./around.ts";
 import { endPeer, type PeerEnd } from "./end.ts";
 import { followElsewhere, followForOthers } from "./follow/everywhere.ts";
@@ -14,6 +13,7 @@ import { ClusterNodes, type WindowNodes } from "./inside/nodes.ts";
 import { type Observer, Observers } from "./inside/observers.ts";
 import { type RecentCalls, RecentCounts } from "./inside/recent-calls.ts";
 import { RunningCalls } from "./inside/running-calls.ts";
+import { refuseOtherWindowNames } from "./other-names.ts";
 import { Snapshots } from "./snapshot/snapshots.ts";
 import type { SnapshotOptions, SnapshotPage, Views, WindowCounts } from "./snapshot/views.ts";
 
@@ -86,21 +86,6 @@ export function windowOf(server: Servable | ServerPort): ServerWindow {
   return found;
 }
 
-const knownSnapshot: Known<SnapshotOptions> = {
-  search: text,
-  peer: filledText,
-  era: { is: (value) => value === "legacy" || value === "modern", mustBe: '"legacy" or "modern"' },
-  topics: listOf(text, "a list of topics"),
-  offset: wholeNumber,
-  limit: wholeNumber,
-};
-const knownFollow: Known<FollowOptions> = {
-  peer: filledText,
-  everywhere: flag,
-  maxWaiting: wholeNumber,
-  maxCharacters: wholeNumber,
-};
-
 class OpenWindow implements ServerWindow {
   readonly server: WindowServer;
   readonly logger: Logger;
@@ -111,6 +96,10 @@ class OpenWindow implements ServerWindow {
   readonly #follows: Follows;
   readonly #around: Around;
   #recent: RecentCounts | undefined;
+
+  static {
+    refuseOtherWindowNames(this.prototype);
+  }
 
   constructor(port: ServerPort, core: Inside["core"]) {
     const { settings, info, cluster } = core;
@@ -133,7 +122,7 @@ class OpenWindow implements ServerWindow {
   }
 
   observe(observer: Observer): () => void {
-    assertFunction("observe", observer);
+    checkObserver(observer);
     return this.#observers.add(observer);
   }
 
@@ -149,26 +138,26 @@ class OpenWindow implements ServerWindow {
   }
 
   snapshot<Kind extends keyof Views>(kind: Kind, options: SnapshotOptions = {}): SnapshotPage<Views[Kind]> {
-    checkOptions({ subject: "snapshot" }, options, knownSnapshot);
+    checkSnapshot(kind, options);
     this.#listCalls();
     return this.#snapshots.of(kind, options);
   }
 
   follow(options: FollowOptions, follower: Follower): Follow {
-    checkOptions({ subject: "follow" }, options, knownFollow);
-    assertFunction("follow", follower);
+    checkFollow(options, follower);
     const { peer, everywhere = false } = options;
     if (!everywhere || this.nodes.isAlone || peer === undefined) return this.#followHere(options, follower);
     return this.#followAll(peer, options, follower);
   }
 
   around(hook: AroundHook): () => void {
-    assertFunction("around", hook);
+    checkHook(hook);
     this.#listCalls();
     return this.#around.add(hook);
   }
 
-  end(peer: string): Promise<PeerEnd> {
+  async end(peer: string): Promise<PeerEnd> {
+    checkEnd(peer);
     return endPeer(this.#inside, peer);
   }
 
@@ -203,8 +192,4 @@ class OpenWindow implements ServerWindow {
       },
     };
   }
-}
-
-function assertFunction(member: string, value: unknown): void {
-  if (!func.is(value)) throw new TypeError(`window.${member}() takes a function, not ${typeof value}`);
 }

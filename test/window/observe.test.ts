@@ -73,7 +73,7 @@ test("windowOf returns one window for a server and its port, and throws for anyt
   const { portOf } = await import("halyard/transport");
   expect(windowOf(portOf(server))).toBe(windowOf(server));
   expect(() => windowOf({} as never)).toThrow("windowOf");
-  expect(() => windowOf(server).observe("x" as never)).toThrow("window.observe() takes a function");
+  expect(() => windowOf(server).observe("x" as never)).toThrow("observe: observer must be a function");
   expect(() => windowOf(server).snapshot("sessions", { pages: 1 } as never)).toThrow("pages");
   expect(() => windowOf(server).snapshot("everything" as never)).toThrow("everything");
 });

@@ -15,7 +15,7 @@ test("a connection is followed only while its client is", async () => {
   const inside = windowOf(server);
   await port.handle(ping, { connection });
   expect(connection.follower).toBeUndefined();
-  const other = inside.follow({ peer: "somebody else" }, () => {});
+  const other = inside.follow({ peer: "somebody" }, () => {});
   await port.handle(ping, { connection });
   expect(connection.follower).toBeUndefined();
   const everyone = inside.follow({}, () => {});

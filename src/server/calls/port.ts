@@ -205,6 +205,8 @@ function whyNoPort(server: unknown): string {
     return "comes from another copy of halyard: install one copy, so that McpServer and transports share it (see npm ls halyard)";
   if (isRequest(server))
     return "is a request: call nodeHandler(server) or fetchHandler(server) once, and mount what it returns";
+  if (hasMethods(server, "listen", "callTool"))
+    return "is an McpClient, but windows and transports belong to a server: pass the McpServer";
   if (hasMethods(server, "listen"))
     return "listens itself: pass the McpServer here, or mount nodeHandler(server) in it";
   if (typeof server === "function" && !isClass(server))

@@ -1,5 +1,6 @@
 // Names clients without their secrets: a digest in place of a session id, a shortened subject in place of a principal.
-import { copyOf } from "../../base/errors.ts";
+import { ConfigurationError, copyOf } from "../../base/errors.ts";
+import { type Kind, matching, plainObject, problemOf } from "../../base/kinds.ts";
 import type { Implementation, Principal } from "../../protocol/model.ts";
 
 /** What is known of a client: the members of an event, a call or a connection. */
@@ -25,6 +26,17 @@ export interface PeerView {
   readonly who: string | undefined;
 }
 
+/** The name of a client: digits of {@link digest}, unlike an id of a session or what a client sends about itself. */
+export const peerText: Kind<string> = matching(
+  /^[0-9a-z]{1,11}$/,
+  "the peer of a snapshot row or of describePeer(event)",
+);
+
+const knownPeer: Kind = {
+  ...plainObject,
+  mustBe: "an event, a call, or an object with transport, session, caller and client",
+};
+
 const maxWhoLength = 24;
 const maxClientLength = 60;
 
@@ -43,6 +55,9 @@ const maxClientLength = 60;
  * ```
  */
 export function describePeer(known: KnownPeer): PeerView {
+  const problem = problemOf(knownPeer, known);
+  if (problem !== undefined)
+    throw new ConfigurationError("INVALID_OPTION", { subject: "describePeer", field: "known" }, problem);
   return { peer: peerIdOf(known, known.client?.name), client: clientText(known.client), who: whoOf(known) };
 }
 

@@ -1,8 +1,7 @@
 // One page of rows: rows are made only if they are on it, and further ones are counted.
 import type { SnapshotOptions, SnapshotPage } from "./views.ts";
 
-/** Rows of a page. Past it, `next` leads to the rest. */
-const maxLimit = 1000;
+/** Rows of a page that has no limit of its own. */
 const defaultLimit = 200;
 
 export class Paging<Row> {
@@ -19,8 +18,8 @@ export class Paging<Row> {
   constructor({ search, peer, offset = 0, limit = defaultLimit }: SnapshotOptions) {
     this.peer = peer;
     this.#wanted = search?.trim().toLowerCase() || undefined;
-    this.#offset = wholeNumber(offset, "offset");
-    this.#limit = Math.min(wholeNumber(limit, "limit"), maxLimit);
+    this.#offset = offset;
+    this.#limit = limit;
   }
 
   /** Whether only some rows are requested. */
@@ -55,9 +54,4 @@ export class Paging<Row> {
     const all = Math.max(this.#total, total);
     return { rows: this.#rows, total: all, next: this.isFull && end < all ? end : undefined };
   }
-}
-
-function wholeNumber(value: number, field: string): number {
-  if (Number.isSafeInteger(value) && value >= 0) return value;
-  throw new RangeError(`${field} of a snapshot is ${String(value)}: pass a whole number, 0 or more`);
 }
