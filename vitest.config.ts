@@ -1,8 +1,8 @@
 import { defineConfig, type TestProjectInlineConfiguration } from "vitest/config";
 import { laterFiles, LeftOut } from "./test/support/left-out.ts";
 
-/** Tests that cut, halt and kill, which run after the others, without those as neighbours. */
-const outages = ["test/{chaos,client/chaos,cluster}/**/*.test.ts"];
+/** Tests that cut, halt and kill, or start other SDKs and clusters. They run after the others, without those as neighbours. */
+const outages = ["test/{chaos,client/chaos,cluster,interop}/**/*.test.ts"];
 /** Tests that install something from the registry, which would slow down the others: they run last. */
 const installing = ["test/**/*.registry.test.ts"];
 
@@ -35,7 +35,13 @@ export default defineConfig(({ mode }) => {
             tsconfig: "test/tsconfig.json",
           },
         }),
-        project(1, "outages", { include: outages, exclude: later }),
+        project(1, "outages", {
+          include: outages,
+          exclude: [...installing, ...later],
+          // Seen once each in many runs on a busy machine: an update that NATS delivered late, and a call that ran again after a reply
+          // that refused it. What passes the second time is reported as repeated.
+          retry: isEverything ? 1 : 0,
+        }),
         project(2, "registry", { include: installing, exclude: later }),
       ],
       reporters: [

@@ -16,7 +16,7 @@ import {
 import { failure, open, person } from "./support/person.ts";
 
 /** How long a person is waited for who sees an error page. */
-const signInTimeoutMs = 200;
+const signInTimeoutMs = 2000;
 
 async function join(url: string, options: OAuthOptions = {}): Promise<McpClient> {
   const client = await connect(url, { auth: oauth({ open: signInByForms, ...options }) });
