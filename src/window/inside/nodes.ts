@@ -16,7 +16,7 @@ export type IntroductionTaker = (about: JsonObject | undefined, from: string) =>
 
 /**
  * The other nodes of the cluster. A kind names the questions, or the introductions, of one tool: choose one of your own. Without a
- * cluster, nobody asks and nobody answers.
+ * cluster, there are no nodes to ask, and no questions arrive.
  */
 export interface WindowNodes {
   /** The id of this node; empty for a process on its own. */
